@@ -1,0 +1,1 @@
+"""The outside world, one technology a package; none knows another."""

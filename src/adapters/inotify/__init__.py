@@ -1,0 +1,1 @@
+"""Watching files through the kernel's inotify."""

@@ -1,0 +1,1 @@
+"""The kubelet's three protocols over gRPC: device plugin, registration, pod resources."""

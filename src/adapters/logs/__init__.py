@@ -1,0 +1,1 @@
+"""Events of the application, written to the standard library's loggers."""

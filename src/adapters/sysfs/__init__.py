@@ -1,0 +1,1 @@
+"""Devices as /sys shows them."""

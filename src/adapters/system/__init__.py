@@ -1,0 +1,1 @@
+"""What any operating system offers: clock, files, randomness."""

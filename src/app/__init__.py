@@ -1,0 +1,1 @@
+"""The application: use cases, settings, their wiring, and the ways in."""

@@ -1,0 +1,1 @@
+"""Configurations for well-known devices, shipped as YAML."""

@@ -1,0 +1,1 @@
+"""What the application does, one verb a module, over ports alone."""

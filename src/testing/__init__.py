@@ -1,0 +1,1 @@
+"""The kit for others: contract suites, a fake kubelet, a fake sysfs, strategies."""

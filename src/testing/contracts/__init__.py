@@ -1,0 +1,1 @@
+"""The laws of each port, as suites that any adapter can run."""
