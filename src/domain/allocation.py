@@ -1,0 +1,103 @@
+"""The rule that turns device ids into what a container gets."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TypeVar
+
+import attrs
+
+from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, Mount, frozen_mapping
+from deviceplugin.domain.errors import AllocationClashError, UnhealthyDeviceError, UnknownDeviceError
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.tree import Devices
+
+_Value = TypeVar("_Value", bound=Hashable)
+
+
+@attrs.frozen(kw_only=True, unsafe_hash=False)
+class Grant:
+    """What one container is given."""
+
+    nodes: tuple[DeviceNode, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    envs: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    annotations: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    cdi_devices: tuple[str, ...] = ()
+
+
+@attrs.frozen(unsafe_hash=False)
+class Request:
+    """What one container asks for: the devices, sorted by id, each known and healthy."""
+
+    resource: ResourceName
+    devices: Devices
+
+    def default(self) -> Grant:
+        """Return what the devices bring along, merged without loss.
+
+        Equal parts are given once. The answer does not depend on the order in which the kubelet named
+        the ids. Raises `AllocationClashError` if two devices want one place for different things.
+        """
+        infos = tuple(self.devices.values())
+        return Grant(
+            nodes=_merged_nodes(node for info in infos for node in info.nodes),
+            mounts=_merged_mounts(mount for info in infos for mount in info.mounts),
+            envs=_merged("environment variable", (info.envs for info in infos)),
+            annotations=_merged("annotation", (info.annotations for info in infos)),
+            cdi_devices=tuple(dict.fromkeys(name for info in infos for name in info.cdi_devices)),
+        )
+
+
+def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) -> Request:
+    """Return the request for `ids` out of what is advertised.
+
+    An id may be asked for again at any time: init containers and restarts do, and there is no release
+    call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, and grants nothing.
+    """
+    wanted = sorted(set(ids))
+    if unknown := [key.value for key in wanted if key not in devices]:
+        raise UnknownDeviceError(unknown)
+    if ill := [key.value for key in wanted if devices[key].health is not Health.HEALTHY]:
+        raise UnhealthyDeviceError(ill)
+    return Request(resource, {key: devices[key] for key in wanted})
+
+
+def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
+    """One node a container path; the same node wanted with several permissions gets all of them."""
+    merged: dict[str, DeviceNode] = {}
+    for node in nodes:
+        seen = merged.setdefault(node.container_path, node)
+        if seen.host_path != node.host_path:
+            raise AllocationClashError(
+                "device path", node.container_path, (seen.host_path, node.host_path)
+            )
+        if seen.permissions != node.permissions:
+            both = "".join(letter for letter in "rwm" if letter in seen.permissions + node.permissions)
+            merged[node.container_path] = attrs.evolve(seen, permissions=both)
+    return tuple(merged.values())
+
+
+def _merged_mounts(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
+    by_path = ((mount.container_path, mount) for mount in mounts)
+    return tuple(_unique("mount path", by_path, show=_shown_mount).values())
+
+
+def _shown_mount(mount: Mount) -> str:
+    return f"{mount.host_path} ({'read-only' if mount.read_only else 'writable'})"
+
+
+def _merged(kind: str, parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return _unique(kind, (item for part in parts for item in part.items()), show=str)
+
+
+def _unique(
+    kind: str, items: Iterable[tuple[str, _Value]], *, show: Callable[[_Value], str]
+) -> dict[str, _Value]:
+    """Return the items as a mapping; equal ones fall together, different ones clash."""
+    merged: dict[str, _Value] = {}
+    for key, value in items:
+        seen = merged.setdefault(key, value)
+        if seen != value:
+            raise AllocationClashError(kind, key, (show(seen), show(value)))
+    return merged
+
+

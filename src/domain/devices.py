@@ -1,0 +1,170 @@
+"""What a device is and what a container that gets it is given."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Final, Self
+
+import attrs
+
+from deviceplugin.domain.errors import InvalidDeviceError
+
+MAX_ID: Final = 63
+"""Longest device id, by the comment on `Device.ID` in the kubelet's API."""
+_DIGEST: Final = 12
+"""Hex digits that keep two shortened ids apart (48 bits)."""
+
+
+class Health(Enum):
+    """Whether a device may be handed out; the value is the kubelet's exact text."""
+
+    HEALTHY = "Healthy"
+    UNHEALTHY = "Unhealthy"
+
+
+@attrs.frozen(order=True, cache_hash=True)
+class DeviceId:
+    """The id of a device within its resource: 1 to 63 printable characters.
+
+    Raises `InvalidDeviceError`. Use `shorten` for identities that may be longer.
+    """
+
+    value: str
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what the API has no room for."""
+        if not 1 <= len(self.value) <= MAX_ID:
+            rule = f"must have 1 to {MAX_ID} characters; DeviceId.shorten makes a stable id of a longer text"
+            raise InvalidDeviceError("device id", self.value, rule)
+        if not self.value.isprintable():
+            raise InvalidDeviceError("device id", self.value, "must be of printable characters")
+
+    @classmethod
+    def shorten(cls, text: str) -> Self:
+        """Return `text` as an id; a longer one keeps its beginning and gets a stable hash of the whole."""
+        if len(text) <= MAX_ID:
+            return cls(text)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+        return cls(f"{text[: MAX_ID - _DIGEST - 1]}-{digest}")
+
+    def __str__(self) -> str:
+        """Return the id's text."""
+        return self.value
+
+
+def _absolute(part: str, path: str) -> str:
+    if not path.startswith("/") or "\0" in path:
+        raise InvalidDeviceError(part, path, "must be an absolute path")
+    return path
+
+
+@attrs.frozen
+class DeviceNode:
+    """A device node that the container may open, through the device cgroup.
+
+    `container_path` is the host's path if left out. `permissions` are letters of r (read), w (write)
+    and m (create the node), the least that makes sense by default. Raises `InvalidDeviceError`.
+    """
+
+    host_path: str
+    container_path: str = attrs.field(kw_only=True)
+    permissions: str = attrs.field(default="rw", kw_only=True)
+
+    @container_path.default
+    def _same_path(self) -> str:
+        return self.host_path
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse relative paths and permissions that no runtime knows."""
+        _absolute("device node", self.host_path)
+        _absolute("container path", self.container_path)
+        letters = set(self.permissions)
+        if not letters or letters - set("rwm") or len(letters) != len(self.permissions):
+            rule = "must be one or more of the letters r, w and m, each once"
+            raise InvalidDeviceError("permissions", self.permissions, rule)
+
+
+@attrs.frozen
+class Mount:
+    """A file or directory of the host that the container sees, read-only unless said otherwise.
+
+    A bind mount gives no right to open a device: use `DeviceNode` for that.
+    """
+
+    host_path: str
+    container_path: str = attrs.field(kw_only=True)
+    read_only: bool = attrs.field(default=True, kw_only=True)
+
+    @container_path.default
+    def _same_path(self) -> str:
+        return self.host_path
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse relative paths."""
+        _absolute("mount", self.host_path)
+        _absolute("container path", self.container_path)
+
+
+def _nodes(values: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _mounts(values: Iterable[Mount]) -> tuple[Mount, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _texts(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _numa(values: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(set(values)))
+
+
+def frozen_mapping(values: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a read-only copy, sorted by key, that later changes of `values` cannot reach."""
+    return MappingProxyType(dict(sorted(values.items())))
+
+
+@attrs.frozen(kw_only=True, unsafe_hash=False)
+class DeviceInfo:
+    """One schedulable unit: its state, and what a container that is given it gets.
+
+    - `numa_nodes`: where it sits; empty when unknown (sysfs says -1), which the kubelet takes as "no
+      preference". A node of -1 would fit nowhere and is refused.
+    - `cdi_devices`: fully qualified CDI names, `vendor/class=name`.
+    - `parent`: the hardware it is part of, such as a card; allocation policies keep or part its children.
+    - `attributes`: whatever else the scanner knows, for people and policies.
+
+    Raises `InvalidDeviceError`.
+    """
+
+    health: Health = Health.HEALTHY
+    nodes: tuple[DeviceNode, ...] = attrs.field(default=(), converter=_nodes)
+    mounts: tuple[Mount, ...] = attrs.field(default=(), converter=_mounts)
+    envs: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    annotations: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    numa_nodes: tuple[int, ...] = attrs.field(default=(), converter=_numa)
+    cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    parent: str = ""
+    attributes: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what would fail in the kubelet or the runtime, far from its cause."""
+        for node in self.numa_nodes:
+            if node < 0:
+                raise InvalidDeviceError("NUMA node", node, "must not be negative; leave an unknown one out")
+        for name in self.envs:
+            if not name or "=" in name or "\0" in name:
+                raise InvalidDeviceError("environment variable", name, "must be a name without '='")
+        if "" in self.annotations:
+            raise InvalidDeviceError("annotation", "", "must have a name")
+        for name in self.cdi_devices:
+            kind, equals, device = name.partition("=")
+            if not equals or not device or "=" in device or kind.count("/") != 1:
+                raise InvalidDeviceError("CDI device", name, "must read vendor/class=name")
+
+    def unhealthy(self) -> Self:
+        """Return a copy that the kubelet must not hand out."""
+        return self if self.health is Health.UNHEALTHY else attrs.evolve(self, health=Health.UNHEALTHY)

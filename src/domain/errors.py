@@ -1,0 +1,147 @@
+"""Every error of the package, drawn as a tree.
+
+DevicePluginError
+├── InvalidValueError            (ValueError)       what was handed in breaks a rule: mend the input
+│   ├── InvalidResourceNameError                    the kubelet would refuse the resource's name
+│   └── InvalidDeviceError                          an id, node, mount, variable … of a device is wrong
+├── AllocationError                                 this request cannot be granted
+│   ├── UnknownDeviceError       (LookupError)      an id that was never advertised
+│   ├── UnhealthyDeviceError                        an id that was advertised but cannot be used now
+│   ├── AllocationClashError     (ValueError)       two devices want one place in the container
+│   └── AllocationTimeoutError   (TimeoutError)     the plugin's own code took longer than its bound
+├── NotOfferedError                                 a call that the options do not offer
+├── RegistrationError                               Register did not succeed
+│   ├── KubeletUnreachableError  (ConnectionError)  nothing was sent: the same server may try again
+│   ├── RegistrationRefusedError                    the kubelet said no: try again with a new server
+│   ├── RegistrationUnclearError (TimeoutError)     it may have worked: never try twice on one socket
+│   └── SocketLostError          (FileNotFoundError) our socket is gone: nothing was sent
+├── ServingError                 (OSError)          the plugin directory or socket cannot be used
+├── ScanError                                       one look at the hardware failed; the last one holds
+└── StoppedError                 (RuntimeError)     the plugin has ended: stop scanning
+
+The domain owns this tree so that a caller can act without knowing which technology failed; gRPC status
+codes are known to the kubelet adapter alone.
+"""
+
+from collections.abc import Iterable
+
+
+class DevicePluginError(Exception):
+    """The root: whatever this package raises on purpose is one of these."""
+
+
+class InvalidValueError(DevicePluginError, ValueError):
+    """A value breaks a rule of the kubelet or of this package; the message names the rule."""
+
+
+class InvalidResourceNameError(InvalidValueError):
+    """A resource name that the kubelet would refuse.
+
+    Carries the `name` as given and the `rule` it breaks.
+    """
+
+    def __init__(self, name: str, rule: str) -> None:
+        """Remember the name and the broken rule."""
+        super().__init__(f"resource name {name!r}: {rule}")
+        self.name = name
+        self.rule = rule
+
+
+class InvalidDeviceError(InvalidValueError):
+    """A part of a device that no container could be given.
+
+    Carries the `part` (such as "device id"), its `value` and the `rule` it breaks.
+    """
+
+    def __init__(self, part: str, value: object, rule: str) -> None:
+        """Remember the part, its value and the broken rule."""
+        super().__init__(f"{part} {value!r}: {rule}")
+        self.part = part
+        self.value = value
+        self.rule = rule
+
+
+class AllocationError(DevicePluginError):
+    """A request for devices that cannot be granted; nothing was given in part."""
+
+
+class UnknownDeviceError(AllocationError, LookupError):
+    """The kubelet asked for ids that were never advertised."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        """Remember the unknown ids, sorted."""
+        self.ids = tuple(sorted(ids))
+        super().__init__(f"never advertised: {', '.join(self.ids)}")
+
+
+class UnhealthyDeviceError(AllocationError):
+    """The kubelet asked for ids that are Unhealthy or have vanished."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        """Remember the unhealthy ids, sorted."""
+        self.ids = tuple(sorted(ids))
+        super().__init__(f"not healthy now: {', '.join(self.ids)}; the list sent to the kubelet says so too")
+
+
+class AllocationClashError(AllocationError, ValueError):
+    """Two devices of one request want the same place in the container for different things."""
+
+    def __init__(self, kind: str, key: str, values: Iterable[str]) -> None:
+        """Remember what clashed: its kind, such as "environment variable", its key and both values."""
+        self.kind = kind
+        self.key = key
+        self.values = tuple(values)
+        super().__init__(
+            f"{kind} {key!r} is wanted as {' and as '.join(map(repr, self.values))}; "
+            f"give each device of the resource a {kind} of its own"
+        )
+
+
+class AllocationTimeoutError(AllocationError, TimeoutError):
+    """Code of the plugin's author did not answer within the handler's own bound."""
+
+    def __init__(self, call: str, seconds: float) -> None:
+        """Remember which call was cut off and after how long."""
+        super().__init__(f"{call} did not answer within {seconds:g} s")
+        self.call = call
+        self.seconds = seconds
+
+
+class NotOfferedError(DevicePluginError):
+    """A call that GetDevicePluginOptions does not offer."""
+
+
+class RegistrationError(DevicePluginError):
+    """Register did not succeed; the leaf says whether it may have had an effect."""
+
+
+class KubeletUnreachableError(RegistrationError, ConnectionError):
+    """No connection to kubelet.sock: nothing was sent, so the same server may register later."""
+
+
+class RegistrationRefusedError(RegistrationError):
+    """The kubelet answered with an error; its text is the message."""
+
+
+class RegistrationUnclearError(RegistrationError, TimeoutError):
+    """Register was sent and no answer came.
+
+    The kubelet may go on and register us all the same (1.28 and 1.34 do), so the same socket is never
+    registered again.
+    """
+
+
+class SocketLostError(RegistrationError, FileNotFoundError):
+    """Our socket is gone or is no longer ours, seen right before Register: nothing was sent."""
+
+
+class ServingError(DevicePluginError, OSError):
+    """The plugin directory or a socket in it cannot be used; the message says which and why."""
+
+
+class ScanError(DevicePluginError):
+    """One look at the hardware failed as a whole. The last good one stays in force."""
+
+
+class StoppedError(DevicePluginError, RuntimeError):
+    """The plugin has ended; a scanner that meets this returns."""

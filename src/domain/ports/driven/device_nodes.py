@@ -1,0 +1,35 @@
+"""The device nodes below the host's /dev."""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Literal, Protocol
+
+import attrs
+
+
+@attrs.frozen
+class NodeNumber:
+    """What a device node stands for."""
+
+    kind: Literal["char", "block"]
+    major: int
+    minor: int
+
+
+class DeviceNodes(Protocol):
+    """Looks at device nodes by the path the host gives them, such as /dev/kvm."""
+
+    @abstractmethod
+    def number(self, path: str) -> NodeNumber | None:
+        """Return what the node at `path` stands for, through any link; None if it is no device node."""
+        ...
+
+    @abstractmethod
+    def resolve(self, path: str) -> str:
+        """Return `path` with links resolved, as the host names it; as it is if it leads nowhere."""
+        ...
+
+    @abstractmethod
+    def matching(self, pattern: str) -> Iterable[str]:
+        """Return the host paths that match a glob whose wildcards never cross a '/', sorted."""
+        ...

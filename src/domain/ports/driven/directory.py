@@ -1,0 +1,43 @@
+"""The plugin directory, where kubelet.sock and our sockets come and go."""
+
+from abc import abstractmethod
+from typing import Protocol
+
+import attrs
+
+
+@attrs.frozen
+class FileIdentity:
+    """Which file a name stands for: another file of the same name has another identity."""
+
+    device: int
+    inode: int
+    changed_ns: int
+
+
+class PluginDirectory(Protocol):
+    """Looks at files in the plugin directory and notices when to look again."""
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """The directory, as configured."""
+        ...
+
+    @abstractmethod
+    def identity(self, name: str) -> FileIdentity | None:
+        """Return which file `name` stands for now, through any link; None where there is none."""
+        ...
+
+    @abstractmethod
+    async def changed(self, seconds: float) -> None:
+        """Return as soon as something may have changed since the last return, else after `seconds`.
+
+        Only a hint, for one caller: an event may be missed or doubled, so the caller looks for itself.
+        """
+        ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop watching. Idempotent."""
+        ...

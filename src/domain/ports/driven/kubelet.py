@@ -1,0 +1,62 @@
+"""The kubelet, as we ask things of it: serve on a socket that it can dial, and register that socket."""
+
+from abc import abstractmethod
+from typing import Protocol
+
+import attrs
+
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
+from deviceplugin.domain.resources import ResourceName
+
+
+class Incarnation(Protocol):
+    """One server on one socket of its own."""
+
+    @property
+    @abstractmethod
+    def endpoint(self) -> str:
+        """The socket's bare file name in the plugin directory, as Register carries it."""
+        ...
+
+    @property
+    @abstractmethod
+    def identity(self) -> FileIdentity:
+        """Which file the socket is."""
+        ...
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End all calls and remove the socket, if it is still ours. Idempotent."""
+        ...
+
+
+class Host(Protocol):
+    """Serves device plugins where the kubelet can dial them."""
+
+    @abstractmethod
+    async def serve(self, plugin: DevicePlugin) -> Incarnation:
+        """Return once `plugin` answers on a new socket; no two share a name. Raises `ServingError`."""
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class Registration:
+    """What Register tells the kubelet."""
+
+    resource: ResourceName
+    endpoint: str
+    options: Options
+
+
+class Registrar(Protocol):
+    """Registers sockets with the kubelet."""
+
+    @abstractmethod
+    async def register(self, registration: Registration, seconds: float) -> None:
+        """Return when the kubelet has accepted; it calls back before it does.
+
+        Raises within `seconds`: `KubeletUnreachableError` if nothing was sent, `RegistrationRefusedError`
+        if it said no, `RegistrationUnclearError` if it may have said yes.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""What the world may ask of us."""

@@ -1,0 +1,168 @@
+"""Allocation policies: which of the free devices a container had better get.
+
+A policy is a pure function. It never sees input that makes no sense: `preferred` answers that with an
+empty preference, because the kubelet then chooses by itself, while an error would fail the pod.
+"""
+
+import heapq
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.devices import DeviceId, DeviceInfo
+from deviceplugin.domain.tree import Devices
+
+
+@attrs.frozen(kw_only=True)
+class Wish:
+    """What the kubelet wants to know for one container.
+
+    `available` holds `must_include`; `size` is the whole need, what must be included counted.
+    """
+
+    available: tuple[DeviceId, ...]
+    must_include: tuple[DeviceId, ...] = ()
+    size: int
+
+    def makes_sense(self) -> bool:
+        """Say whether an answer of exactly `size` distinct devices exists."""
+        free, musts = set(self.available), set(self.must_include)
+        return musts <= free and len(musts) <= self.size <= len(free)
+
+
+Policy = Callable[[Wish, Devices], tuple[DeviceId, ...]]
+"""From a wish that makes sense, and what is known of devices, to exactly `size` distinct ids."""
+
+_UNKNOWN: Final = DeviceInfo()
+_text: Final = attrgetter("value")
+
+
+def preferred(policy: Policy, wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
+    """Return the policy's choice, sorted: `size` distinct ids, or none where the wish makes no sense."""
+    if not wish.makes_sense() or wish.size == 0:
+        return ()
+    if wish.size == len(set(wish.available)):
+        return _sorted(set(wish.available))
+    return _sorted(policy(wish, devices))
+
+
+def _sorted(ids: Iterable[DeviceId]) -> tuple[DeviceId, ...]:
+    return tuple(sorted(ids, key=_text))
+
+
+def packed(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
+    """Use as few NUMA nodes, then as few parents, as possible; leave the large groups whole."""
+    pick = _Pick(wish, devices)
+    for numa, parent in pick.begun():
+        pick.take(numa, parent, pick.missing)
+    while pick.missing:
+        numa = min(pick.numas(), key=pick.closeness)
+        sizes = pick.sizes(numa)
+        while pick.missing and sizes:
+            enough = bisect_left(sizes, (min(pick.missing, sizes[-1][0]), ""))
+            _, parent = sizes.pop(enough)
+            pick.take(numa, parent, pick.missing)
+    return pick.chosen
+
+
+def spread(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
+    """Part the devices evenly: over NUMA nodes first, then over parents."""
+    pick = _Pick(wish, devices)
+    heaps = {numa: pick.loads(numa) for numa in pick.numas()}
+    for heap in heaps.values():
+        heapq.heapify(heap)
+    while pick.missing:
+        numa = min(pick.numas(), key=pick.load)
+        taken, negative_free, parent = heapq.heappop(heaps[numa])
+        pick.take(numa, parent, 1)
+        if negative_free < -1:
+            heapq.heappush(heaps[numa], (taken + 1, negative_free + 1, parent))
+    return pick.chosen
+
+
+POLICIES: Final[Mapping[str, Policy | None]] = MappingProxyType(
+    {"none": None, "packed": packed, "spread": spread}
+)
+"""Policies by the name a configuration gives; `none` means that the kubelet is not offered the call."""
+
+_Numa = tuple[int, ...]
+
+
+class _Pick:
+    """A choice in the making: what is free by NUMA nodes and parent, and what was taken from where.
+
+    A device without a parent is its own. All loops over single devices are in here, and there are few,
+    because a node may have ten thousand of them and the kubelet waits.
+    """
+
+    def __init__(self, wish: Wish, devices: Devices) -> None:
+        self._size = wish.size
+        self._chosen: list[DeviceId] = []
+        self._free: dict[_Numa, dict[str, list[DeviceId]]] = defaultdict(lambda: defaultdict(list))
+        self._taken: Counter[tuple[_Numa, str]] = Counter()
+        self._numa_taken: Counter[_Numa] = Counter()
+        self._numa_free: Counter[_Numa] = Counter()
+        musts = set(wish.must_include)
+        for key in sorted(set(wish.available), key=_text, reverse=True):
+            info = devices.get(key, _UNKNOWN)
+            parent = info.parent or f"\0{key.value}"
+            if key in musts:
+                self._count(key, info.numa_nodes, parent)
+            else:
+                self._free[info.numa_nodes][parent].append(key)
+                self._numa_free[info.numa_nodes] += 1
+
+    @property
+    def missing(self) -> int:
+        """How many devices are still to be chosen."""
+        return self._size - len(self._chosen)
+
+    @property
+    def chosen(self) -> tuple[DeviceId, ...]:
+        """What has been chosen."""
+        return tuple(self._chosen)
+
+    def begun(self) -> Sequence[tuple[_Numa, str]]:
+        """Groups of which something is taken already."""
+        return sorted(self._taken)
+
+    def numas(self) -> Sequence[_Numa]:
+        """Sets of NUMA nodes that still have something free."""
+        return [numa for numa, count in self._numa_free.items() if count]
+
+    def closeness(self, numa: _Numa) -> tuple[object, ...]:
+        """Order NUMA nodes for packing: where we are already, then the tightest fit: enough, but least."""
+        free = self._numa_free[numa]
+        enough = free >= self.missing
+        return (not self._numa_taken[numa], not enough, free if enough else -free, numa)
+
+    def load(self, numa: _Numa) -> tuple[int, _Numa]:
+        """Order NUMA nodes for spreading: the least taken from first."""
+        return (self._numa_taken[numa], numa)
+
+    def sizes(self, numa: _Numa) -> list[tuple[int, str]]:
+        """Number of free devices and parent, sorted."""
+        return sorted((len(free), parent) for parent, free in self._free[numa].items() if free)
+
+    def loads(self, numa: _Numa) -> list[tuple[int, int, str]]:
+        """Number taken, negative number of free devices, and parent."""
+        return [
+            (self._taken[numa, parent], -len(free), parent) for parent, free in self._free[numa].items()
+        ]
+
+    def take(self, numa: _Numa, parent: str, count: int) -> None:
+        """Choose up to `count` devices of the group, lowest ids first."""
+        free = self._free[numa][parent]
+        for _ in range(min(count, len(free))):
+            self._count(free.pop(), numa, parent)
+            self._numa_free[numa] -= 1
+
+    def _count(self, key: DeviceId, numa: _Numa, parent: str) -> None:
+        self._chosen.append(key)
+        self._numa_taken[numa] += 1
+        self._taken[numa, parent] += 1
