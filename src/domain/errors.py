@@ -118,6 +118,10 @@ class RegistrationError(DevicePluginError):
 class KubeletUnreachableError(RegistrationError, ConnectionError):
     """No connection to kubelet.sock: nothing was sent, so the same server may register later."""
 
+    def __str__(self) -> str:
+        """Return the message without the number, which `errno` holds."""
+        return self.strerror or super().__str__()
+
 
 class RegistrationRefusedError(RegistrationError):
     """The kubelet answered with an error; its text is the message."""
@@ -137,6 +141,10 @@ class SocketLostError(RegistrationError, FileNotFoundError):
 
 class ServingError(DevicePluginError, OSError):
     """The plugin directory or a socket in it cannot be used; the message says which and why."""
+
+    def __str__(self) -> str:
+        """Return the message without the number, which `errno` holds."""
+        return self.strerror or super().__str__()
 
 
 class ScanError(DevicePluginError):

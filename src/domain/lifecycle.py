@@ -41,6 +41,7 @@ class Signal(Enum):
     """What can happen to a resource."""
 
     KUBELET_APPEARED = "kubelet.sock is there, or another one in its place"
+    KUBELET_CONFIRMED = "kubelet.sock is the one that we are registering with"
     KUBELET_VANISHED = "kubelet.sock is gone"
     SERVED = "our server accepts connections"
     SERVING_FAILED = "our server could not start"
@@ -117,6 +118,7 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.UNCLEAR: Step(Phase.DOUBTING, (Command.SET_DOUBT_TIMER,)),
         Signal.UNREACHABLE: _HOLD,
         Signal.SOCKET_LOST: _RENEW,
+        Signal.KUBELET_CONFIRMED: Step(Phase.REGISTERING, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },

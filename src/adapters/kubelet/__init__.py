@@ -1,1 +1,1 @@
-"""The kubelet's three protocols over gRPC: device plugin, registration, pod resources."""
+"""The kubelet over gRPC: the device plugin protocol v1beta1, and nothing of it elsewhere."""

@@ -1,1 +1,1 @@
-"""What the application does, one verb a module, over ports alone."""
+"""What the application does, each a verb over ports; none knows an adapter."""

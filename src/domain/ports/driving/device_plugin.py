@@ -1,7 +1,7 @@
 """What a kubelet may ask about one resource."""
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 import attrs
@@ -17,7 +17,7 @@ class AdvertisesDevices(Protocol):
     """The part that every resource has."""
 
     @abstractmethod
-    def watch(self) -> AsyncIterator[Listing]:
+    def watch(self) -> AsyncGenerator[Listing]:
         """Yield the full list at once, then each newer list that differs from the last one yielded.
 
         A reader that is slow misses lists, never the newest. Any number of readers never disturb each

@@ -1,0 +1,93 @@
+"""Servers on sockets that the kubelet can dial."""
+
+import errno
+import os
+from typing import Final
+
+import attrs
+import grpc
+import grpc.aio
+
+from deviceplugin.adapters.kubelet.servicer import Servicer
+from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
+    add_DevicePluginServicer_to_server,
+)
+from deviceplugin.domain.errors import ServingError
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
+
+_OPTIONS: Final = (
+    # A client that pings an idle stream must not lose it: the default tears it down as "too many pings".
+    ("grpc.http2.max_ping_strikes", 0),
+    ("grpc.keepalive_permit_without_calls", 1),
+    # A unix socket has one server; sharing a port is for TCP.
+    ("grpc.so_reuseport", 0),
+)
+
+
+@attrs.define
+class GrpcIncarnation(Incarnation):
+    """A running server and its socket."""
+
+    _server: grpc.aio.Server
+    _directory: SocketDirectory
+    _endpoint: str
+    _identity: FileIdentity
+
+    @property
+    def endpoint(self) -> str:
+        """The socket's bare file name."""
+        return self._endpoint
+
+    @property
+    def identity(self) -> FileIdentity:
+        """Which file the socket is."""
+        return self._identity
+
+    async def close(self) -> None:
+        """Cancel all calls and close. gRPC removes the socket by its name, which nobody else has."""
+        await self._server.stop(grace=None)
+
+
+@attrs.frozen
+class GrpcHost(Host):
+    """Starts a grpc.aio server for each incarnation."""
+
+    directory: SocketDirectory
+
+    async def serve(self, plugin: DevicePlugin) -> GrpcIncarnation:
+        """Return once a new server accepts connections on a new socket."""
+        self.directory.check()
+        name = self.directory.new_name(plugin.resource)
+        server = grpc.aio.server(options=_OPTIONS)
+        add_DevicePluginServicer_to_server(Servicer(plugin), server)
+        try:
+            self._bind(server, name)
+            await server.start()
+            return GrpcIncarnation(server, self.directory, name, self._identity(name))
+        except BaseException:
+            await server.stop(grace=None)
+            raise
+
+    def _bind(self, server: grpc.aio.Server, name: str) -> None:
+        """Bind, with an error that says what gRPC only tells the standard error stream."""
+        try:
+            bound = server.add_insecure_port(self.directory.target(name))
+        except RuntimeError as error:
+            self.directory.check()
+            raise self._failure(name) from error
+        if not bound:
+            raise self._failure(name)
+
+    def _identity(self, name: str) -> FileIdentity:
+        try:
+            status = os.stat(self.directory.file(name))
+        except OSError as error:
+            message = f"{self.directory.file(name)}: somebody removed the socket as soon as it was made"
+            raise ServingError(error.errno, message) from error
+        return FileIdentity(status.st_dev, status.st_ino, status.st_ctime_ns)
+
+    def _failure(self, name: str) -> ServingError:
+        return ServingError(errno.EIO, f"{self.directory.file(name)}: cannot bind a socket there")

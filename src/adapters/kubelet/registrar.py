@@ -1,0 +1,79 @@
+"""Register with the kubelet."""
+
+import os
+from typing import Final
+
+import attrs
+import grpc
+import grpc.aio
+
+from deviceplugin.adapters.kubelet.sockets import SocketDirectory, connect_error
+from deviceplugin.adapters.kubelet.translate import from_registration
+from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
+from deviceplugin.domain.errors import (
+    KubeletUnreachableError,
+    RegistrationError,
+    RegistrationRefusedError,
+    RegistrationUnclearError,
+)
+from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
+
+KUBELET_SOCKET: Final = "kubelet.sock"
+SERVICE: Final = "/v1beta1.Registration/Register"
+
+_OPTIONS: Final = (
+    # Else the authority is the percent-encoded socket path, which strict HTTP/2 servers reject.
+    ("grpc.default_authority", "localhost"),
+    # Else a fresh channel inherits the connection back-off of the last one: seconds after an outage.
+    ("grpc.use_local_subchannel_pool", 1),
+    # Our own retry knows that an unclear outcome must not be tried again on the same socket.
+    ("grpc.enable_retries", 0),
+)
+
+_UNCLEAR: Final = frozenset(
+    {
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.CANCELLED,
+        grpc.StatusCode.INTERNAL,
+    }
+)
+"""Codes that the transport makes: the kubelet itself refuses with UNKNOWN, and may have gone on."""
+
+
+@attrs.frozen
+class GrpcRegistrar(Registrar):
+    """Calls Register on a fresh channel each time."""
+
+    directory: SocketDirectory
+
+    async def register(self, registration: Registration, seconds: float) -> None:
+        """Register, awaited in the loop that also answers the kubelet's call back."""
+        self._check_listening()
+        target = self.directory.target(KUBELET_SOCKET)
+        async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
+            try:
+                await RegistrationStub(channel).Register(
+                    from_registration(registration), timeout=seconds
+                )
+            except grpc.aio.AioRpcError as error:
+                raise _explained(error, seconds) from error
+
+    def _check_listening(self) -> None:
+        """Find out by a bare connect whether anybody listens: gRPC could not tell that nothing was sent."""
+        path = self.directory.file(KUBELET_SOCKET)
+        if code := connect_error(path):
+            raise KubeletUnreachableError(code, f"{path}: {os.strerror(code)}")
+
+
+def _explained(error: grpc.aio.AioRpcError, seconds: float) -> RegistrationError:
+    code, text = error.code(), error.details() or error.code().name
+    if code is grpc.StatusCode.UNIMPLEMENTED:
+        return RegistrationRefusedError(
+            f"the kubelet does not serve {SERVICE} ({text}); is this the kubelet's device plugin socket?"
+        )
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return RegistrationUnclearError(f"the kubelet did not answer within {seconds:g} s")
+    if code in _UNCLEAR:
+        return RegistrationUnclearError(f"the connection to the kubelet broke: {text}")
+    return RegistrationRefusedError(f"the kubelet refused: {text}")

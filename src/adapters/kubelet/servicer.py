@@ -1,0 +1,102 @@
+"""The device plugin service, answered by one resource's front.
+
+Every handler is a coroutine on the one event loop: a stream costs no thread, and no number of them can
+keep an Allocate waiting.
+"""
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, NoReturn
+
+import attrs
+
+from deviceplugin.adapters.kubelet.status import status_of
+from deviceplugin.adapters.kubelet.translate import (
+    from_grants,
+    from_listing,
+    from_options,
+    from_preferences,
+    to_device_ids,
+    to_wish,
+)
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
+from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginServicer
+from deviceplugin.domain.errors import NotOfferedError
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
+
+if TYPE_CHECKING:
+    from grpc.aio import ServicerContext
+
+    Context = ServicerContext[object, object]
+
+
+async def _refuse(context: "Context", error: Exception) -> NoReturn:
+    code, text = status_of(error)
+    await context.abort(code, text)
+
+
+@attrs.frozen
+class Servicer(DevicePluginServicer):
+    """Answers the kubelet with what `plugin` says."""
+
+    plugin: DevicePlugin
+
+    async def GetDevicePluginOptions(  # noqa: N802 - the wire's name
+        self, request: wire.Empty, context: "Context"
+    ) -> wire.DevicePluginOptions:
+        """Say which powers the plugin has; the kubelet asks once a connection, before Register returns."""
+        del request, context
+        return from_options(self.plugin.options)
+
+    async def ListAndWatch(  # type: ignore[override]  # noqa: N802 - the wire's name
+        self, request: wire.Empty, context: "Context"
+    ) -> None:
+        """Send the full list, then each that differs, for as long as the kubelet listens.
+
+        Written as a coroutine, which the stubs do not know, rather than a generator: only so is the watch
+        closed as soon as the kubelet has gone, not when it is collected; and its closing tells us.
+        """
+        del request
+        async with aclosing(self.plugin.devices.watch()) as listings:
+            async for listing in listings:
+                await context.write(from_listing(listing))
+
+    async def Allocate(  # noqa: N802 - the wire's name
+        self, request: wire.AllocateRequest, context: "Context"
+    ) -> wire.AllocateResponse:
+        """Grant each container its devices, or fail as a whole with a text for the pod's status."""
+        try:
+            grants = [
+                await self.plugin.devices.allocate(to_device_ids(container.devices_ids))
+                for container in request.container_requests
+            ]
+        except Exception as error:  # noqa: BLE001 - an author's code may raise anything
+            await _refuse(context, error)
+        return from_grants(grants)
+
+    async def GetPreferredAllocation(  # noqa: N802 - the wire's name
+        self, request: wire.PreferredAllocationRequest, context: "Context"
+    ) -> wire.PreferredAllocationResponse:
+        """Say which devices each container had better get."""
+        try:
+            if self.plugin.preference is None:
+                raise NotOfferedError("GetPreferredAllocation is not offered: no policy is set")
+            return from_preferences(
+                [
+                    await self.plugin.preference.prefer(to_wish(container))
+                    for container in request.container_requests
+                ]
+            )
+        except Exception as error:  # noqa: BLE001 - as in Allocate
+            await _refuse(context, error)
+
+    async def PreStartContainer(  # noqa: N802 - the wire's name
+        self, request: wire.PreStartContainerRequest, context: "Context"
+    ) -> wire.PreStartContainerResponse:
+        """Make devices ready for a container's start; an error delays it, and the kubelet tries again."""
+        try:
+            if self.plugin.preparation is None:
+                raise NotOfferedError("PreStartContainer is not offered: the plugin has no such code")
+            await self.plugin.preparation.prepare(to_device_ids(request.devices_ids))
+        except Exception as error:  # noqa: BLE001 - as in Allocate
+            await _refuse(context, error)
+        return wire.PreStartContainerResponse()

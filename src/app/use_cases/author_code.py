@@ -1,0 +1,60 @@
+"""How code of the plugin's author is called: plain or async, never without a bound."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from inspect import isawaitable, iscoroutinefunction
+from typing import ParamSpec, TypeVar
+
+import attrs
+
+from deviceplugin.app.use_cases.within import within
+from deviceplugin.domain.errors import AllocationTimeoutError
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.worker import Worker
+
+_Result = TypeVar("_Result")
+_Given = ParamSpec("_Given")
+
+
+@attrs.frozen(kw_only=True)
+class AuthorCode:
+    """Calls an author's method.
+
+    An `async` method runs in the loop, a plain one on a thread of its own. Either is given `seconds`,
+    because the kubelet gives no limit and admits pods one by one: a call that hung would stop the node.
+    """
+
+    worker: Worker
+    clock: Clock
+    seconds: float
+
+    async def call(
+        self,
+        method: Callable[_Given, Awaitable[_Result] | _Result],
+        *args: _Given.args,
+        **kwargs: _Given.kwargs,
+    ) -> _Result:
+        """Return or raise what the method does; `AllocationTimeoutError` after the bound."""
+        answer = run_either(self.worker, partial(method, *args, **kwargs))
+        try:
+            return await within(self.clock, self.seconds, answer)
+        except TimeoutError as error:
+            raise AllocationTimeoutError(_name(method), self.seconds) from error
+
+
+def _name(method: Callable[..., object]) -> str:
+    return getattr(method, "__qualname__", repr(method))
+
+
+async def run_either(
+    worker: Worker, call: "partial[Awaitable[_Result] | _Result]"
+) -> _Result:
+    """Return what `call` does, awaited in the loop if it is a coroutine function, else on a thread."""
+    if iscoroutinefunction(call.func):
+        answer: Awaitable[_Result] | _Result = call()
+    else:
+        answer = await worker.run(call)
+    if isawaitable(answer):
+        awaited: _Result = await answer
+        return awaited
+    return answer

@@ -1,0 +1,237 @@
+"""Keep one resource registered, whatever the kubelet does.
+
+Feeds the transition table of `domain.lifecycle` with signals and carries out its commands as tasks that
+can be cancelled. All decisions are the table's; what stands here is only how a command is done.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from deviceplugin.app.use_cases.observe_streams import ObservedDevices
+from deviceplugin.app.use_cases.report_lifecycle import ReportLifecycle
+from deviceplugin.domain.errors import (
+    KubeletUnreachableError,
+    RegistrationError,
+    RegistrationRefusedError,
+    RegistrationUnclearError,
+    ServingError,
+    SocketLostError,
+)
+from deviceplugin.domain.lifecycle import Command, Phase, Signal, Timing, advance
+from deviceplugin.domain.ports.driven.clock import Chance, Clock
+from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
+
+KUBELET_SOCKET = "kubelet.sock"
+"""The kubelet's own socket in the plugin directory."""
+
+_OUTCOMES: Final[Mapping[type[RegistrationError], Signal]] = {
+    KubeletUnreachableError: Signal.UNREACHABLE,
+    RegistrationRefusedError: Signal.REFUSED,
+    RegistrationUnclearError: Signal.UNCLEAR,
+    SocketLostError: Signal.SOCKET_LOST,
+}
+"""What an error of Register means to the lifecycle; one that is not here may have had any effect."""
+
+
+@attrs.frozen(kw_only=True)
+class World:
+    """What keeping a registration needs of the world."""
+
+    host: Host
+    registrar: Registrar
+    directory: PluginDirectory
+    clock: Clock
+    chance: Chance
+    timing: Timing
+
+
+@attrs.frozen
+class _Stamped:
+    """A signal with what it belongs to: an incarnation's or a timer's number, or nothing."""
+
+    signal: Signal
+    number: int | None = None
+
+
+class KeepRegistered:
+    """The life of one resource's registration, from the first kubelet to `stop`."""
+
+    def __init__(self, plugin: DevicePlugin, world: World, report: ReportLifecycle) -> None:
+        """Remember what to serve; nothing happens before `run`."""
+        self._plugin = plugin
+        self._world = world
+        self._report = report
+        self._mailbox: asyncio.Queue[_Stamped] = asyncio.Queue()
+        self._phase = Phase.WAITING
+        self._number = 0
+        self._timer_number = 0
+        self._failures = 0
+        self._incarnation: Incarnation | None = None
+        self._registered_with: FileIdentity | None = None
+        self._tasks = asyncio.TaskGroup()
+        self._work: asyncio.Task[None] | None = None
+        self._timer: asyncio.Task[None] | None = None
+
+    @property
+    def phase(self) -> Phase:
+        """Where the resource stands."""
+        return self._phase
+
+    def kubelet_appeared(self, identity: FileIdentity) -> None:
+        """Tell that kubelet.sock is now this file."""
+        known = identity == self._registered_with
+        self._send(Signal.KUBELET_CONFIRMED if known else Signal.KUBELET_APPEARED)
+
+    def kubelet_vanished(self) -> None:
+        """Tell that kubelet.sock is gone."""
+        self._send(Signal.KUBELET_VANISHED)
+
+    def stop(self) -> None:
+        """Let `run` end, with the server closed and its socket removed."""
+        self._send(Signal.STOP)
+
+    def check_socket(self) -> None:
+        """Look whether our socket is still there and still ours."""
+        if self._incarnation is not None and not self._is_ours(self._incarnation):
+            self._send(Signal.SOCKET_LOST, self._number)
+
+    async def run(self) -> None:
+        """Return when stopped. Whatever ends it, nothing of it is left running."""
+        try:
+            async with self._tasks:
+                while self._phase is not Phase.STOPPED:
+                    self._take(await self._mailbox.get())
+                self._clear_timer()
+        finally:
+            await self._shut()
+
+    def _send(self, signal: Signal, number: int | None = None) -> None:
+        self._mailbox.put_nowait(_Stamped(signal, number))
+
+    def _take(self, stamped: _Stamped) -> None:
+        if self._is_stale(stamped):
+            return
+        before, step = self._phase, advance(self._phase, stamped.signal)
+        self._phase = step.phase
+        self._report.moved(before, stamped.signal, step.phase, self._endpoint)
+        for command in step.commands:
+            self._do(command)
+
+    def _is_stale(self, stamped: _Stamped) -> bool:
+        if stamped.number is None:
+            return False
+        current = self._timer_number if stamped.signal is Signal.TIMER else self._number
+        return stamped.number != current
+
+    def _do(self, command: Command) -> None:
+        match command:
+            case Command.SERVE:
+                self._number += 1
+                self._begin(self._serve(self._number))
+            case Command.REGISTER:
+                self._begin(self._register(self._number))
+            case Command.CLOSE:
+                self._registered_with = None
+                self._begin(self._close(self._work))
+            case Command.FORGET_FAILURES:
+                self._failures = 0
+            case Command.CLEAR_TIMER:
+                self._clear_timer()
+            case _:
+                self._set_timer(self._seconds(command))
+
+    def _seconds(self, command: Command) -> float:
+        timing = self._world.timing
+        if command is Command.BACK_OFF:
+            self._failures += 1
+            return timing.backoff.delay(self._failures, self._world.chance.fraction())
+        return {
+            Command.SET_STREAM_TIMER: timing.stream,
+            Command.SET_DOUBT_TIMER: timing.doubt,
+            Command.SET_SETTLE_TIMER: timing.settle,
+        }[command]
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        name = f"{self._plugin.resource}: {self._phase.value}"
+        self._work = self._tasks.create_task(work, name=name)
+
+    async def _serve(self, number: int) -> None:
+        devices = ObservedDevices(
+            devices=self._plugin.devices,
+            opened=partial(self._send, Signal.STREAM_OPENED, number),
+            ended=partial(self._send, Signal.STREAM_ENDED, number),
+        )
+        try:
+            plugin = attrs.evolve(self._plugin, devices=devices)
+            self._incarnation = await self._world.host.serve(plugin)
+        except ServingError as error:
+            self._report.serving_failed(str(error), self._failures + 1)
+            self._send(Signal.SERVING_FAILED, number)
+        else:
+            self._send(Signal.SERVED, number)
+
+    async def _register(self, number: int) -> None:
+        """Register once, after a look that our socket is still there: else the kubelet waits for 10 s."""
+        incarnation = self._incarnation
+        if incarnation is None or not self._is_ours(incarnation):
+            self._send(Signal.SOCKET_LOST, number)
+            return
+        self._registered_with = self._world.directory.identity(KUBELET_SOCKET)
+        outcome = await self._outcome(incarnation)
+        if outcome is Signal.UNREACHABLE:
+            self._registered_with = None
+        self._send(outcome, number)
+        self.check_socket()
+
+    async def _outcome(self, incarnation: Incarnation) -> Signal:
+        registration = Registration(
+            resource=self._plugin.resource,
+            endpoint=incarnation.endpoint,
+            options=self._plugin.options,
+        )
+        try:
+            await self._world.registrar.register(registration, self._world.timing.register)
+        except RegistrationError as error:
+            self._report.registration_failed(incarnation.endpoint, str(error), self._failures + 1)
+            return _OUTCOMES.get(type(error), Signal.UNCLEAR)
+        return Signal.ACCEPTED
+
+    async def _close(self, work: "asyncio.Task[None] | None") -> None:
+        number = self._number
+        if work is not None:
+            work.cancel()
+            await asyncio.wait({work})
+        await self._shut()
+        self._send(Signal.CLOSED, number)
+
+    async def _shut(self) -> None:
+        incarnation, self._incarnation = self._incarnation, None
+        if incarnation is not None:
+            await incarnation.close()
+
+    @property
+    def _endpoint(self) -> str:
+        return "" if self._incarnation is None else self._incarnation.endpoint
+
+    def _is_ours(self, incarnation: Incarnation) -> bool:
+        return self._world.directory.identity(incarnation.endpoint) == incarnation.identity
+
+    def _set_timer(self, seconds: float) -> None:
+        self._clear_timer()
+        self._timer = self._tasks.create_task(self._ring(seconds, self._timer_number))
+
+    def _clear_timer(self) -> None:
+        self._timer_number += 1
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _ring(self, seconds: float, number: int) -> None:
+        await self._world.clock.sleep(seconds)
+        self._send(Signal.TIMER, number)

@@ -1,0 +1,59 @@
+"""Run a whole plugin: watch the kubelet, scan, advertise, until told to stop."""
+
+import asyncio
+
+import attrs
+
+from deviceplugin.app.use_cases.advertise import Advertise
+from deviceplugin.app.use_cases.latest_tree import LatestTree
+from deviceplugin.app.use_cases.scan import RunScanner
+from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.domain.ports.driven.directory import PluginDirectory
+
+
+@attrs.frozen(kw_only=True)
+class RunPlugin:
+    """Ends when the scanner returns or `stop` is called: streams closed, sockets removed."""
+
+    namespace: str
+    run_scanner: RunScanner
+    advertise: Advertise
+    watch_kubelet: WatchKubelet
+    directory: PluginDirectory
+    _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+
+    def stop(self) -> None:
+        """Let the plugin end. Call it in the loop that runs it."""
+        self._stop.set()
+
+    async def __call__(self) -> None:
+        """Run to the end. Whatever ends it, nothing of it is left running."""
+        latest = LatestTree(self.namespace)
+        try:
+            async with asyncio.TaskGroup() as tasks, self.advertise:
+                scanning = tasks.create_task(self.run_scanner(latest, self.advertise.doubt))
+                others = (
+                    tasks.create_task(self.watch_kubelet.run()),
+                    tasks.create_task(self._follow(latest)),
+                    scanning,
+                )
+                await self._end(scanning)
+                latest.stop()
+                for task in others:
+                    task.cancel()
+        finally:
+            latest.stop()
+            self.directory.close()
+
+    async def _end(self, scanning: "asyncio.Task[None]") -> None:
+        stopping = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({scanning, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+
+    async def _follow(self, latest: LatestTree) -> None:
+        while True:
+            tree = await latest.next()
+            self.run_scanner.heard()
+            await self.advertise(tree)

@@ -1,0 +1,99 @@
+"""Run the scanner for as long as the plugin lives."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import attrs
+
+from deviceplugin.app.use_cases.author_code import run_either
+from deviceplugin.app.use_cases.latest_tree import LatestTree
+from deviceplugin.app.use_cases.within import within
+from deviceplugin.domain.errors import StoppedError
+from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
+from deviceplugin.domain.lifecycle import Backoff
+from deviceplugin.domain.ports.driven.clock import Chance, Clock
+from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.ports.driven.plugin import Scanner
+from deviceplugin.domain.ports.driven.worker import Worker
+from deviceplugin.domain.ports.driving.notifier import Notifier
+
+
+@attrs.define(kw_only=True)
+class RunScanner:
+    """Calls `scan`, again and again if it raises, later each time.
+
+    An error says nothing about devices, so the last tree stays in force; but after `doubt_seconds`
+    without a good one, nothing can be confirmed any more.
+    """
+
+    scanner: Scanner
+    worker: Worker
+    clock: Clock
+    chance: Chance
+    journal: Journal
+    doubt_seconds: float = 60.0
+    backoff: Backoff = attrs.field(factory=lambda: Backoff(first=0.5))
+    _failures: int = attrs.field(default=0, init=False)
+    _failing_since: float | None = attrs.field(default=None, init=False)
+    _doubted: bool = attrs.field(default=False, init=False)
+
+    async def __call__(self, latest: LatestTree, doubt: Callable[[], None]) -> None:
+        """Return when `scan` returns; call `doubt` when scans have failed for too long."""
+        while True:
+            try:
+                await run_either(self.worker, partial(self.scanner.scan, latest))
+            except StoppedError:
+                return
+            except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+                self._failed(error, doubt)
+            else:
+                return
+            await self.clock.sleep(self.backoff.delay(self._failures, self.chance.fraction()))
+
+    def heard(self) -> None:
+        """Take note that a tree came in."""
+        if self._failing_since is not None:
+            self.journal.record(ScanRecovered())
+        self._failures, self._failing_since, self._doubted = 0, None, False
+
+    def _failed(self, error: Exception, doubt: Callable[[], None]) -> None:
+        now = self.clock.now()
+        self._failures += 1
+        if self._failing_since is None:
+            self._failing_since = now
+        reason = f"{type(error).__name__}: {error}"
+        self.journal.record(ScanFailed(reason=reason, failures=self._failures))
+        if now - self._failing_since >= self.doubt_seconds and not self._doubted:
+            self._doubted = True
+            self.journal.record(ScanDoubted(seconds=now - self._failing_since))
+            doubt()
+
+
+class PollSource(Scanner):
+    """Makes a scanner of a source that only knows the present: looks regularly, and when asked to."""
+
+    def __init__(
+        self, source: DeviceSource, *, worker: Worker, clock: Clock, seconds: float
+    ) -> None:
+        """Look every `seconds`."""
+        self._source = source
+        self._worker = worker
+        self._clock = clock
+        self._seconds = seconds
+        self._asked = asyncio.Event()
+
+    def look_again(self) -> None:
+        """Look at once."""
+        self._asked.set()
+
+    async def scan(self, notifier: Notifier, /) -> None:
+        """Hand in what the source finds, for ever."""
+        while True:
+            self._asked.clear()
+            notifier.notify(await self._worker.run(self._source.scan))
+            try:
+                await within(self._clock, self._seconds, self._asked.wait())
+            except TimeoutError:
+                continue

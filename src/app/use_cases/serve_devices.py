@@ -1,0 +1,193 @@
+"""Answer what a kubelet asks about one resource."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+import attrs
+
+from deviceplugin.app.use_cases.author_code import AuthorCode
+from deviceplugin.app.use_cases.board import Board
+from deviceplugin.domain.allocation import Grant, Request, select
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.errors import AllocationError
+from deviceplugin.domain.events import AllocationFailed, DevicesAllocated, PreferenceFailed
+from deviceplugin.domain.inventory import Listing
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.ports.driven.plugin import (
+    Allocator,
+    ContainerPreStarter,
+    PostAllocator,
+    PreferredAllocator,
+)
+from deviceplugin.domain.ports.driving.device_plugin import (
+    AdvertisesDevices,
+    DevicePlugin,
+    PreparesContainers,
+    PrefersDevices,
+)
+from deviceplugin.domain.preference import Policy, Wish, preferred
+from deviceplugin.domain.resources import ResourceName
+
+
+@attrs.frozen(kw_only=True)
+class ServeDevices(AdvertisesDevices):
+    """Lists and grants the devices on the board; each answer is made of one inventory alone."""
+
+    resource: ResourceName
+    board: Board
+    journal: Journal
+    code: AuthorCode
+    look_again: Callable[[], None]
+    allocator: Allocator | None = None
+    post_allocator: PostAllocator | None = None
+
+    def watch(self) -> AsyncGenerator[Listing]:
+        """Yield the list, then each that differs."""
+        return self.board.listings()
+
+    async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
+        """Return the grant; an id that is unknown or ill wakes the scan, for our list may be old."""
+        try:
+            request = select(self.resource, self.board.inventory.devices, ids)
+            grant = await self._grant(request)
+        except Exception as error:
+            self._refused(ids, error)
+            raise
+        self.journal.record(
+            DevicesAllocated(
+                resource=self.resource, devices=tuple(key.value for key in request.devices)
+            )
+        )
+        return grant
+
+    async def _grant(self, request: Request) -> Grant:
+        if self.allocator is not None:
+            grant = await self.code.call(self.allocator.allocate, request)
+            if grant is not None:
+                return grant
+        grant = request.default()
+        if self.post_allocator is not None:
+            grant = await self.code.call(self.post_allocator.post_allocate, request, grant)
+        return grant
+
+    def _refused(self, ids: Sequence[DeviceId], error: Exception) -> None:
+        if isinstance(error, AllocationError):
+            self.look_again()
+        self.journal.record(
+            AllocationFailed(
+                resource=self.resource,
+                devices=tuple(sorted(key.value for key in ids)),
+                reason=str(error) or type(error).__name__,
+            )
+        )
+
+
+@attrs.frozen(kw_only=True)
+class PreferByPolicy(PrefersDevices):
+    """Prefers devices by one of our policies."""
+
+    board: Board
+    policy: Policy
+
+    async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
+        """Return the policy's choice."""
+        return preferred(self.policy, wish, self.board.inventory.devices)
+
+
+@attrs.frozen(kw_only=True)
+class PreferByAuthor(PrefersDevices):
+    """Prefers the devices that the plugin's author does; an error of theirs becomes no preference."""
+
+    resource: ResourceName
+    board: Board
+    journal: Journal
+    code: AuthorCode
+    author: PreferredAllocator
+
+    async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
+        """Return the author's choice, or none if it failed or is not what was asked for."""
+        if not wish.makes_sense():
+            return ()
+        devices = self.board.inventory.devices
+        try:
+            chosen = await self.code.call(
+                self.author.preferred_allocation, self.resource, wish, devices
+            )
+            return self._checked(wish, chosen)
+        except Exception as error:  # noqa: BLE001 - whatever the author's code raises must not fail a pod
+            self.journal.record(
+                PreferenceFailed(resource=self.resource, reason=f"{type(error).__name__}: {error}")
+            )
+            return ()
+
+    def _checked(self, wish: Wish, chosen: Sequence[DeviceId]) -> Sequence[DeviceId]:
+        ids = tuple(dict.fromkeys(chosen))
+        if len(ids) != wish.size or not set(wish.must_include) <= set(ids) <= set(wish.available):
+            reason = (
+                f"asked for {wish.size} of {len(wish.available)} devices with "
+                f"{len(wish.must_include)} among them, got {[str(key) for key in chosen]}"
+            )
+            self.journal.record(PreferenceFailed(resource=self.resource, reason=reason))
+            return ()
+        return ids
+
+
+@attrs.frozen(kw_only=True)
+class PrepareByAuthor(PreparesContainers):
+    """Has the plugin's author prepare devices for a container."""
+
+    resource: ResourceName
+    board: Board
+    code: AuthorCode
+    author: ContainerPreStarter
+
+    async def prepare(self, ids: Sequence[DeviceId]) -> None:
+        """Return when the author's code has; raises what it raises, or `AllocationError` for the ids."""
+        request = select(self.resource, self.board.inventory.devices, ids)
+        await self.code.call(self.author.pre_start_container, request)
+
+
+@attrs.frozen(kw_only=True)
+class OpenResource:
+    """Make what a kubelet may ask about one resource, with the powers that the author's plugin has."""
+
+    author: object
+    journal: Journal
+    code: AuthorCode
+    look_again: Callable[[], None]
+    policy_of: Callable[[ResourceName], Policy | None]
+
+    def __call__(self, resource: ResourceName, board: Board) -> DevicePlugin:
+        """Return the resource's front."""
+        return DevicePlugin(
+            resource=resource,
+            devices=ServeDevices(
+                resource=resource,
+                board=board,
+                journal=self.journal,
+                code=self.code,
+                look_again=self.look_again,
+                allocator=self.author if isinstance(self.author, Allocator) else None,
+                post_allocator=self.author if isinstance(self.author, PostAllocator) else None,
+            ),
+            preference=self._preference(resource, board),
+            preparation=self._preparation(resource, board),
+        )
+
+    def _preference(self, resource: ResourceName, board: Board) -> PrefersDevices | None:
+        if isinstance(self.author, PreferredAllocator):
+            return PreferByAuthor(
+                resource=resource,
+                board=board,
+                journal=self.journal,
+                code=self.code,
+                author=self.author,
+            )
+        policy = self.policy_of(resource)
+        return None if policy is None else PreferByPolicy(board=board, policy=policy)
+
+    def _preparation(self, resource: ResourceName, board: Board) -> PreparesContainers | None:
+        if isinstance(self.author, ContainerPreStarter):
+            return PrepareByAuthor(
+                resource=resource, board=board, code=self.code, author=self.author
+            )
+        return None
