@@ -1,0 +1,88 @@
+"""A plugin directory without a file system."""
+
+import asyncio
+import itertools
+
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+
+
+class MemoryDirectory(PluginDirectory):
+    """Names and identities; each change wakes the watcher, unless `deaf` is set.
+
+    A deaf directory is one whose events are lost: only a poll finds out.
+    """
+
+    def __init__(self, clock: Clock, path: str = "/plugins") -> None:
+        self.deaf = False
+        self._clock = clock
+        self._path = path
+        self._files: dict[str, FileIdentity] | None = {}
+        self._numbers = itertools.count(1)
+        self._woken = asyncio.Event()
+        self._closed = False
+
+    @property
+    def path(self) -> str:
+        """The directory, as configured."""
+        return self._path
+
+    def identity(self, name: str) -> FileIdentity | None:
+        """Return which file `name` stands for now."""
+        return None if self._files is None else self._files.get(name)
+
+    async def changed(self, seconds: float) -> None:
+        """Return at the next change, or after `seconds`."""
+        sleeping = asyncio.create_task(self._ring(seconds))
+        try:
+            await self._woken.wait()
+            self._woken.clear()
+        finally:
+            sleeping.cancel()
+            await asyncio.wait({sleeping})
+
+    def close(self) -> None:
+        """Let a `changed` that is under way return; later ones only wait."""
+        if not self._closed:
+            self._closed = True
+            self._woken.set()
+
+    def names(self) -> tuple[str, ...]:
+        """Return what is there, sorted."""
+        return tuple(sorted(self._files or ()))
+
+    def put(self, name: str) -> FileIdentity:
+        """Make a file, in the place of one that has the name already."""
+        if self._files is None:
+            raise FileNotFoundError(f"no directory {self._path}")
+        number = next(self._numbers)
+        self._files[name] = FileIdentity(device=1, inode=number, changed_ns=number)
+        self.wake()
+        return self._files[name]
+
+    def remove(self, name: str) -> None:
+        """Remove the file, which must be there."""
+        if self._files is None or name not in self._files:
+            raise FileNotFoundError(f"no file {self._path}/{name}")
+        del self._files[name]
+        self.wake()
+
+    def remove_directory(self) -> None:
+        """Remove the directory with all that is in it."""
+        self._files = None
+        self.wake()
+
+    def make_directory(self) -> None:
+        """Make the directory, empty, if it is missing."""
+        if self._files is None:
+            self._files = {}
+            self.wake()
+
+    def wake(self) -> None:
+        """Let the watcher look, even where nothing changed."""
+        if not self.deaf and not self._closed:
+            self._woken.set()
+
+    async def _ring(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._woken.set()

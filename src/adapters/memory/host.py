@@ -1,0 +1,131 @@
+"""Servers without sockets: a name in a directory stands for each."""
+
+import asyncio
+import itertools
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from deviceplugin.adapters.memory.directory import MemoryDirectory
+from deviceplugin.adapters.memory.tasks import ended
+from deviceplugin.domain.allocation import Grant
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.errors import NotOfferedError, ServingError
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
+from deviceplugin.domain.preference import Wish
+
+_Answer = TypeVar("_Answer")
+
+
+class MemoryIncarnation(Incarnation):
+    """A plugin that answers whoever finds it by its file."""
+
+    def __init__(self, plugin: DevicePlugin, endpoint: str, directory: MemoryDirectory) -> None:
+        self.plugin = plugin
+        self._endpoint = endpoint
+        self._directory = directory
+        self._identity = directory.put(endpoint)
+        self._calls: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    @property
+    def endpoint(self) -> str:
+        """The file's name."""
+        return self._endpoint
+
+    @property
+    def identity(self) -> FileIdentity:
+        """The file."""
+        return self._identity
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
+    async def call(self, work: Coroutine[Any, Any, _Answer]) -> _Answer:
+        """Return or raise what `work`, one call of a kubelet, does; `close` ends it.
+
+        Raises `ConnectionResetError` if it is ended so.
+        """
+        task = asyncio.create_task(work, name=f"call on {self._endpoint}")
+        self._calls.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            self._calls.discard(task)
+            await ended(task)
+        if task.cancelled():
+            raise ConnectionResetError(f"{self._endpoint} was closed")
+        return task.result()
+
+    async def options(self) -> Options:
+        """Ask for the options."""
+        return await self.call(_returned(self.plugin.options))
+
+    async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
+        """Ask for what a container gets."""
+        return await self.call(self.plugin.devices.allocate(ids))
+
+    async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
+        """Ask which devices a container had better get."""
+        if self.plugin.preference is None:
+            raise NotOfferedError("the options offer no preference")
+        return await self.call(self.plugin.preference.prefer(wish))
+
+    async def prepare(self, ids: Sequence[DeviceId]) -> None:
+        """Ask to make devices ready."""
+        if self.plugin.preparation is None:
+            raise NotOfferedError("the options offer no preparation")
+        await self.call(self.plugin.preparation.prepare(ids))
+
+    async def close(self) -> None:
+        """End all calls and remove the file, if it is still ours."""
+        self._closed = True
+        if self._directory.identity(self._endpoint) == self._identity:
+            self._directory.remove(self._endpoint)
+        await ended(*self._calls)
+
+
+class MemoryHost(Host):
+    """Serves plugins in a `MemoryDirectory`; gives each incarnation a name of its own."""
+
+    def __init__(self, directory: MemoryDirectory) -> None:
+        self._directory = directory
+        self._numbers = itertools.count(1)
+        self._served: list[MemoryIncarnation] = []
+        self._failures: list[str] = []
+
+    async def serve(self, plugin: DevicePlugin) -> MemoryIncarnation:
+        """Return once `plugin` can be found."""
+        await asyncio.sleep(0)
+        if self._failures:
+            raise ServingError(self._failures.pop(0))
+        try:
+            served = MemoryIncarnation(
+                plugin, f"plugin-{next(self._numbers)}.sock", self._directory
+            )
+        except FileNotFoundError as error:
+            raise ServingError(str(error)) from error
+        self._served = [each for each in self._served if not each.closed]
+        self._served.append(served)
+        return served
+
+    @property
+    def served(self) -> tuple[MemoryIncarnation, ...]:
+        """The servers that are not closed, oldest first; their files may be gone."""
+        return tuple(each for each in self._served if not each.closed)
+
+    def dial(self, endpoint: str) -> MemoryIncarnation | None:
+        """Return the server that listens on the file that has this name now."""
+        identity = self._directory.identity(endpoint)
+        return next((each for each in self.served if each.identity == identity), None)
+
+    def fail_serving(self, times: int = 1, *, reason: str = "the disk is full") -> None:
+        """Let the next calls of `serve` raise `ServingError`."""
+        self._failures += [reason] * times
+
+
+async def _returned(options: Options) -> Options:
+    return options
