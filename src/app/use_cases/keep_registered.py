@@ -24,6 +24,7 @@ from deviceplugin.domain.errors import (
 from deviceplugin.domain.lifecycle import Command, Phase, Signal, Timing, advance
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
@@ -49,6 +50,7 @@ class World:
     clock: Clock
     chance: Chance
     timing: Timing
+    journal: Journal
 
 
 @attrs.frozen
@@ -62,11 +64,11 @@ class _Stamped:
 class KeepRegistered:
     """The life of one resource's registration, from the first kubelet to `stop`."""
 
-    def __init__(self, plugin: DevicePlugin, world: World, report: ReportLifecycle) -> None:
+    def __init__(self, plugin: DevicePlugin, world: World) -> None:
         """Remember what to serve; nothing happens before `run`."""
         self._plugin = plugin
         self._world = world
-        self._report = report
+        self._report = ReportLifecycle(plugin.resource, world.journal)
         self._mailbox: asyncio.Queue[_Stamped] = asyncio.Queue()
         self._phase = Phase.WAITING
         self._number = 0

@@ -1,0 +1,143 @@
+"""The composition root: which adapter stands behind which port. Nothing else knows the injector.
+
+Each provider is annotated with its port, so that a type checker refuses an adapter that does not fit; a
+test builds every provider, because it cannot see wrong keywords.
+"""
+
+from collections.abc import Callable, Sequence
+
+from dependency_injector.containers import DeclarativeContainer
+from dependency_injector.providers import (
+    Dependency,
+    Factory,
+    Object,
+    Provider,
+    Selector,
+    Singleton,
+)
+
+from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.kubelet.host import GrpcHost
+from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
+from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.logs import LoggingJournal
+from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.adapters.system import SystemChance, SystemClock, SystemDeviceNodes, ThreadWorker
+from deviceplugin.app.use_cases.advertise import Advertise
+from deviceplugin.app.use_cases.author_code import AuthorCode
+from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.run_plugin import RunPlugin
+from deviceplugin.app.use_cases.scan import PollSource, RunScanner
+from deviceplugin.app.use_cases.serve_devices import OpenResource
+from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.matching import ResourceRule
+from deviceplugin.domain.ports.driven.clock import Chance, Clock
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.directory import PluginDirectory
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
+from deviceplugin.domain.ports.driven.plugin import Scanner
+from deviceplugin.domain.ports.driven.worker import Worker
+from deviceplugin.domain.preference import Policy
+from deviceplugin.domain.resources import ResourceName
+
+HANDLER_SECONDS = 10.0
+"""The bound of one call of the author's code; the kubelet sets none for most."""
+
+
+def _nothing() -> None:
+    """Do nothing: an author's scanner looks when it likes."""
+
+
+class Container(DeclarativeContainer):
+    """One plugin. `origin` says where its devices come from.
+
+    - `scanner`: the author's own `scan`, which loops.
+    - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our list old.
+    - `sysfs`: what `rules` find in sysfs, asked likewise.
+    """
+
+    origin: Provider[str] = Dependency(instance_of=str)
+    namespace: Provider[str] = Dependency(instance_of=str)
+    plugin_dir: Provider[str] = Dependency(instance_of=str)
+    policy_of: Provider[Callable[[ResourceName], Policy | None]] = Dependency()
+    author: Provider[object] = Dependency()
+    rules: Provider[Sequence[ResourceRule]] = Dependency(default=())
+    rescan_seconds: Provider[float] = Dependency(default=5.0)
+    sys_root: Provider[str] = Dependency(default="/sys")
+    dev_root: Provider[str] = Dependency(default="/dev")
+
+    clock: Provider[Clock] = Singleton(SystemClock)
+    chance: Provider[Chance] = Singleton(SystemChance)
+    worker: Provider[Worker] = Singleton(ThreadWorker)
+    journal: Provider[Journal] = Singleton(LoggingJournal)
+    timing: Provider[Timing] = Singleton(Timing)
+
+    sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
+    directory: Provider[PluginDirectory] = Singleton(
+        InotifyDirectory, plugin_dir, clock=clock, journal=journal
+    )
+    host: Provider[Host] = Singleton(GrpcHost, sockets)
+    registrar: Provider[Registrar] = Singleton(GrpcRegistrar, sockets)
+
+    nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
+    sysfs: Provider[DeviceSource] = Singleton(
+        SysfsScanner, rules, sys_root=sys_root, nodes=nodes, journal=journal
+    )
+    source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
+    poll: Singleton[PollSource] = Singleton(
+        PollSource, source, worker=worker, clock=clock, seconds=rescan_seconds
+    )
+    scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
+    look_again: Provider[Callable[[], None]] = Selector(
+        origin,
+        scanner=Object(_nothing),
+        source=poll.provided.look_again,
+        sysfs=poll.provided.look_again,
+    )
+
+    world: Provider[World] = Singleton(
+        World,
+        host=host,
+        registrar=registrar,
+        directory=directory,
+        clock=clock,
+        chance=chance,
+        timing=timing,
+        journal=journal,
+    )
+    watch_kubelet: Provider[WatchKubelet] = Singleton(WatchKubelet, directory, clock, journal)
+    keep: Provider[KeepRegistered] = Factory(KeepRegistered, world=world)
+    code: Provider[AuthorCode] = Singleton(
+        AuthorCode, worker=worker, clock=clock, seconds=HANDLER_SECONDS
+    )
+    open_resource: Provider[OpenResource] = Singleton(
+        OpenResource,
+        author=author,
+        journal=journal,
+        code=code,
+        look_again=look_again,
+        policy_of=policy_of,
+    )
+    advertise: Provider[Advertise] = Singleton(
+        Advertise,
+        open_resource=open_resource,
+        keep=keep.provider,
+        watch_kubelet=watch_kubelet,
+        clock=clock,
+        journal=journal,
+    )
+    run_scanner: Provider[RunScanner] = Singleton(
+        RunScanner, scanner=scanner, worker=worker, clock=clock, chance=chance, journal=journal
+    )
+    run_plugin: Provider[RunPlugin] = Singleton(
+        RunPlugin,
+        namespace=namespace,
+        run_scanner=run_scanner,
+        advertise=advertise,
+        watch_kubelet=watch_kubelet,
+        directory=directory,
+    )
+

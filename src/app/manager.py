@@ -1,0 +1,153 @@
+"""The front of the framework: give it a scanner, and pods can ask for what it finds."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Self
+
+from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.ports.driven.plugin import Scanner
+from deviceplugin.domain.preference import POLICIES, Policy
+from deviceplugin.domain.resources import ResourceName
+
+if TYPE_CHECKING:
+    from deviceplugin.app.settings import Configuration
+    from deviceplugin.app.use_cases.run_plugin import RunPlugin
+
+PLUGIN_DIRECTORY: Final = "/var/lib/kubelet/device-plugins"
+"""Where every kubelet has its device plugin socket; it does not follow the kubelet's --root-dir."""
+
+
+class Manager:
+    """Serves what `plugin.scan` finds, one resource `namespace/type` for each type, while it scans.
+
+    `plugin` may have further powers, each a small protocol: `Allocator`, `PostAllocator`,
+    `PreferredAllocator`, `ContainerPreStarter`. A manager serves once. It installs no signal handlers and
+    never exits the process.
+
+    Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for the policy, and
+    `ServingError` for a directory in which no socket could ever be.
+    """
+
+    def __init__(
+        self,
+        namespace: str,
+        plugin: Scanner,
+        *,
+        plugin_dir: str = PLUGIN_DIRECTORY,
+        allocation_policy: str = "none",
+        journal: Journal | None = None,
+    ) -> None:
+        """Take what is needed; nothing is opened yet."""
+        self._use(
+            journal,
+            origin="scanner",
+            namespace=namespace,
+            plugin_dir=plugin_dir,
+            author=plugin,
+            policy_of=_same_for_all(allocation_policy),
+        )
+
+    @classmethod
+    def of_source(
+        cls,
+        namespace: str,
+        source: DeviceSource,
+        *,
+        rescan_seconds: float = 5.0,
+        plugin_dir: str = PLUGIN_DIRECTORY,
+        allocation_policy: str = "none",
+        journal: Journal | None = None,
+    ) -> Self:
+        """Return a manager for a plugin that only knows the present, `scan() -> DeviceTree`.
+
+        It is asked every `rescan_seconds`, and at once when a request shows that our list is old. `source`
+        may have the same further powers.
+        """
+        manager = cls.__new__(cls)
+        manager._use(
+            journal,
+            origin="source",
+            namespace=namespace,
+            plugin_dir=plugin_dir,
+            author=source,
+            rescan_seconds=rescan_seconds,
+            policy_of=_same_for_all(allocation_policy),
+        )
+        return manager
+
+    @classmethod
+    def configured(cls, configuration: "Configuration", *, journal: Journal | None = None) -> Self:
+        """Return a manager for what a configuration describes, found in sysfs."""
+        settings = configuration.settings
+        policies = {rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules}
+        manager = cls.__new__(cls)
+        manager._use(
+            journal,
+            origin="sysfs",
+            namespace=settings.domain,
+            plugin_dir=settings.plugin_dir,
+            author=None,
+            rules=configuration.rules,
+            sys_root=settings.sys_root,
+            dev_root=settings.dev_root,
+            rescan_seconds=settings.rescan_seconds,
+            policy_of=policies.get,
+        )
+        return manager
+
+    def _use(self, journal: Journal | None, **parts: object) -> None:
+        from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings the injector along
+
+        ResourceName(str(parts["namespace"]), "any")
+        self._container = Container(**parts)
+        if journal is not None:
+            self._container.journal.override(journal)
+        self._container.check_dependencies()
+        self._container.sockets()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._plugin: RunPlugin | None = None
+        self._stopped = False
+
+    def run(self) -> None:
+        """Serve in an event loop of its own, until the scan returns or `stop` is called.
+
+        An interrupt (KeyboardInterrupt) closes everything, then passes on.
+        """
+        loop = asyncio.new_event_loop()
+        try:
+            serving = loop.create_task(self.serve(), name="deviceplugin")
+            try:
+                loop.run_until_complete(serving)
+            finally:
+                serving.cancel()
+                with suppress(asyncio.CancelledError):
+                    loop.run_until_complete(serving)
+                loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
+
+    async def serve(self) -> None:
+        """Serve in the running loop, until the scan returns or `stop` is called, or this is cancelled."""
+        if self._plugin is not None:
+            raise InvalidValueError("a manager serves once; make another one")
+        self._loop = asyncio.get_running_loop()
+        self._plugin = self._container.run_plugin()
+        if self._stopped:
+            self._plugin.stop()
+        await self._plugin()
+
+    def stop(self) -> None:
+        """Let `run` or `serve` end soon, in an orderly way. May be called from any thread, at any time."""
+        self._stopped = True
+        if self._loop is not None and self._plugin is not None:
+            with suppress(RuntimeError):  # the loop is closed: there is nothing left to stop
+                self._loop.call_soon_threadsafe(self._plugin.stop)
+
+
+def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:
+    if policy not in POLICIES:
+        raise InvalidValueError(f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}")
+    return lambda _: POLICIES[policy]
