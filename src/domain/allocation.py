@@ -6,7 +6,11 @@ from typing import TypeVar
 import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, Mount, frozen_mapping
-from deviceplugin.domain.errors import AllocationClashError, UnhealthyDeviceError, UnknownDeviceError
+from deviceplugin.domain.errors import (
+    AllocationClashError,
+    UnhealthyDeviceError,
+    UnknownDeviceError,
+)
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
 
@@ -19,8 +23,8 @@ class Grant:
 
     nodes: tuple[DeviceNode, ...] = ()
     mounts: tuple[Mount, ...] = ()
-    envs: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
-    annotations: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    envs: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
+    annotations: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
     cdi_devices: tuple[str, ...] = ()
 
 
@@ -34,8 +38,9 @@ class Request:
     def default(self) -> Grant:
         """Return what the devices bring along, merged without loss.
 
-        Equal parts are given once. The answer does not depend on the order in which the kubelet named
-        the ids. Raises `AllocationClashError` if two devices want one place for different things.
+        Equal parts are given once. The answer does not depend on the order in which the kubelet
+        named the ids. Raises `AllocationClashError` if two devices want one place for different
+        things.
         """
         infos = tuple(self.devices.values())
         return Grant(
@@ -50,8 +55,9 @@ class Request:
 def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) -> Request:
     """Return the request for `ids` out of what is advertised.
 
-    An id may be asked for again at any time: init containers and restarts do, and there is no release
-    call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, and grants nothing.
+    An id may be asked for again at any time: init containers and restarts do, and there is no
+    release call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, and
+    grants nothing.
     """
     wanted = sorted(set(ids))
     if unknown := [key.value for key in wanted if key not in devices]:
@@ -62,7 +68,7 @@ def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) ->
 
 
 def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
-    """One node a container path; the same node wanted with several permissions gets all of them."""
+    """One node a container path; one wanted with several permissions gets all of them."""
     merged: dict[str, DeviceNode] = {}
     for node in nodes:
         seen = merged.setdefault(node.container_path, node)
@@ -71,7 +77,9 @@ def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
                 "device path", node.container_path, (seen.host_path, node.host_path)
             )
         if seen.permissions != node.permissions:
-            both = "".join(letter for letter in "rwm" if letter in seen.permissions + node.permissions)
+            both = "".join(
+                letter for letter in "rwm" if letter in seen.permissions + node.permissions
+            )
             merged[node.container_path] = attrs.evolve(seen, permissions=both)
     return tuple(merged.values())
 
@@ -99,5 +107,3 @@ def _unique(
         if seen != value:
             raise AllocationClashError(kind, key, (show(seen), show(value)))
     return merged
-
-

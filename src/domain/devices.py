@@ -35,14 +35,16 @@ class DeviceId:
     def __attrs_post_init__(self) -> None:
         """Refuse what the API has no room for."""
         if not 1 <= len(self.value) <= MAX_ID:
-            rule = f"must have 1 to {MAX_ID} characters; DeviceId.shorten makes a stable id of a longer text"
+            rule = (
+                f"must have 1 to {MAX_ID} characters; DeviceId.shorten makes a stable id of more"
+            )
             raise InvalidDeviceError("device id", self.value, rule)
         if not self.value.isprintable():
             raise InvalidDeviceError("device id", self.value, "must be of printable characters")
 
     @classmethod
     def shorten(cls, text: str) -> Self:
-        """Return `text` as an id; a longer one keeps its beginning and gets a stable hash of the whole."""
+        """Return `text` as an id; a longer one keeps its beginning and gets a stable hash."""
         if len(text) <= MAX_ID:
             return cls(text)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
@@ -59,21 +61,24 @@ def _absolute(part: str, path: str) -> str:
     return path
 
 
+def _own_path(part: "DeviceNode | Mount") -> str:
+    return part.host_path
+
+
 @attrs.frozen
 class DeviceNode:
     """A device node that the container may open, through the device cgroup.
 
-    `container_path` is the host's path if left out. `permissions` are letters of r (read), w (write)
-    and m (create the node), the least that makes sense by default. Raises `InvalidDeviceError`.
+    `container_path` is the host's path if left out. `permissions` are letters of r (read), w
+    (write) and m (create the node), the least that makes sense by default. Raises
+    `InvalidDeviceError`.
     """
 
     host_path: str
-    container_path: str = attrs.field(kw_only=True)
+    container_path: str = attrs.field(
+        default=attrs.Factory(_own_path, takes_self=True), kw_only=True
+    )
     permissions: str = attrs.field(default="rw", kw_only=True)
-
-    @container_path.default
-    def _same_path(self) -> str:
-        return self.host_path
 
     def __attrs_post_init__(self) -> None:
         """Refuse relative paths and permissions that no runtime knows."""
@@ -93,12 +98,10 @@ class Mount:
     """
 
     host_path: str
-    container_path: str = attrs.field(kw_only=True)
+    container_path: str = attrs.field(
+        default=attrs.Factory(_own_path, takes_self=True), kw_only=True
+    )
     read_only: bool = attrs.field(default=True, kw_only=True)
-
-    @container_path.default
-    def _same_path(self) -> str:
-        return self.host_path
 
     def __attrs_post_init__(self) -> None:
         """Refuse relative paths."""
@@ -131,10 +134,11 @@ def frozen_mapping(values: Mapping[str, str]) -> Mapping[str, str]:
 class DeviceInfo:
     """One schedulable unit: its state, and what a container that is given it gets.
 
-    - `numa_nodes`: where it sits; empty when unknown (sysfs says -1), which the kubelet takes as "no
-      preference". A node of -1 would fit nowhere and is refused.
+    - `numa_nodes`: where it sits; empty when unknown (sysfs says -1), which the kubelet takes as
+      "no preference". A node of -1 would fit nowhere and is refused.
     - `cdi_devices`: fully qualified CDI names, `vendor/class=name`.
-    - `parent`: the hardware it is part of, such as a card; allocation policies keep or part its children.
+    - `parent`: the hardware it is part of, such as a card; allocation policies keep or part its
+      children.
     - `attributes`: whatever else the scanner knows, for people and policies.
 
     Raises `InvalidDeviceError`.
@@ -143,21 +147,23 @@ class DeviceInfo:
     health: Health = Health.HEALTHY
     nodes: tuple[DeviceNode, ...] = attrs.field(default=(), converter=_nodes)
     mounts: tuple[Mount, ...] = attrs.field(default=(), converter=_mounts)
-    envs: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
-    annotations: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    envs: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
+    annotations: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
     numa_nodes: tuple[int, ...] = attrs.field(default=(), converter=_numa)
     cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     parent: str = ""
-    attributes: Mapping[str, str] = attrs.field(factory=dict, converter=frozen_mapping)
+    attributes: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would fail in the kubelet or the runtime, far from its cause."""
         for node in self.numa_nodes:
             if node < 0:
-                raise InvalidDeviceError("NUMA node", node, "must not be negative; leave an unknown one out")
+                rule = "must not be negative; leave an unknown one out"
+                raise InvalidDeviceError("NUMA node", node, rule)
         for name in self.envs:
             if not name or "=" in name or "\0" in name:
-                raise InvalidDeviceError("environment variable", name, "must be a name without '='")
+                rule = "must be a name without '='"
+                raise InvalidDeviceError("environment variable", name, rule)
         if "" in self.annotations:
             raise InvalidDeviceError("annotation", "", "must have a name")
         for name in self.cdi_devices:
@@ -167,4 +173,6 @@ class DeviceInfo:
 
     def unhealthy(self) -> Self:
         """Return a copy that the kubelet must not hand out."""
-        return self if self.health is Health.UNHEALTHY else attrs.evolve(self, health=Health.UNHEALTHY)
+        if self.health is Health.UNHEALTHY:
+            return self
+        return attrs.evolve(self, health=Health.UNHEALTHY)

@@ -1,26 +1,26 @@
 """Every error of the package, drawn as a tree.
 
 DevicePluginError
-├── InvalidValueError            (ValueError)       what was handed in breaks a rule: mend the input
-│   ├── InvalidResourceNameError                    the kubelet would refuse the resource's name
-│   └── InvalidDeviceError                          an id, node, mount, variable … of a device is wrong
-├── AllocationError                                 this request cannot be granted
-│   ├── UnknownDeviceError       (LookupError)      an id that was never advertised
-│   ├── UnhealthyDeviceError                        an id that was advertised but cannot be used now
-│   ├── AllocationClashError     (ValueError)       two devices want one place in the container
-│   └── AllocationTimeoutError   (TimeoutError)     the plugin's own code took longer than its bound
-├── NotOfferedError                                 a call that the options do not offer
-├── RegistrationError                               Register did not succeed
-│   ├── KubeletUnreachableError  (ConnectionError)  nothing was sent: the same server may try again
-│   ├── RegistrationRefusedError                    the kubelet said no: try again with a new server
-│   ├── RegistrationUnclearError (TimeoutError)     it may have worked: never try twice on one socket
+├── InvalidValueError            (ValueError)        the input breaks a rule: mend it
+│   ├── InvalidResourceNameError                     the kubelet would refuse the resource's name
+│   └── InvalidDeviceError                           a part of a device is wrong
+├── AllocationError                                  this request cannot be granted
+│   ├── UnknownDeviceError       (LookupError)       an id that was never advertised
+│   ├── UnhealthyDeviceError                         an id that cannot be used now
+│   ├── AllocationClashError     (ValueError)        two devices want one place in the container
+│   └── AllocationTimeoutError   (TimeoutError)      the plugin's own code exceeded its bound
+├── NotOfferedError                                  a call that the options do not offer
+├── RegistrationError                                Register did not succeed
+│   ├── KubeletUnreachableError  (ConnectionError)   nothing was sent: that server may try again
+│   ├── RegistrationRefusedError                     it said no: try again with a new server
+│   ├── RegistrationUnclearError (TimeoutError)      maybe it worked: never try that socket twice
 │   └── SocketLostError          (FileNotFoundError) our socket is gone: nothing was sent
-├── ServingError                 (OSError)          the plugin directory or socket cannot be used
-├── ScanError                                       one look at the hardware failed; the last one holds
-└── StoppedError                 (RuntimeError)     the plugin has ended: stop scanning
+├── ServingError                 (OSError)           the plugin directory or socket cannot be used
+├── ScanError                                        one look at the hardware failed: keep the last
+└── StoppedError                 (RuntimeError)      the plugin has ended: stop scanning
 
-The domain owns this tree so that a caller can act without knowing which technology failed; gRPC status
-codes are known to the kubelet adapter alone.
+The domain owns this tree so that a caller can act without knowing which technology failed; gRPC
+status codes are known to the kubelet adapter alone.
 """
 
 from collections.abc import Iterable
@@ -80,14 +80,16 @@ class UnhealthyDeviceError(AllocationError):
     def __init__(self, ids: Iterable[str]) -> None:
         """Remember the unhealthy ids, sorted."""
         self.ids = tuple(sorted(ids))
-        super().__init__(f"not healthy now: {', '.join(self.ids)}; the list sent to the kubelet says so too")
+        super().__init__(
+            f"not healthy now: {', '.join(self.ids)}; the list sent to the kubelet says so too"
+        )
 
 
 class AllocationClashError(AllocationError, ValueError):
     """Two devices of one request want the same place in the container for different things."""
 
     def __init__(self, kind: str, key: str, values: Iterable[str]) -> None:
-        """Remember what clashed: its kind, such as "environment variable", its key and both values."""
+        """Remember what clashed: kind (such as "environment variable"), key and both values."""
         self.kind = kind
         self.key = key
         self.values = tuple(values)
@@ -130,8 +132,8 @@ class RegistrationRefusedError(RegistrationError):
 class RegistrationUnclearError(RegistrationError, TimeoutError):
     """Register was sent and no answer came.
 
-    The kubelet may go on and register us all the same (1.28 and 1.34 do), so the same socket is never
-    registered again.
+    The kubelet may go on and register us all the same (1.28 and 1.34 do), so the same socket is
+    never registered again.
     """
 
 

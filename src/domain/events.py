@@ -1,7 +1,7 @@
-"""What happened, as frozen values in the past tense: the use cases record them, adapters show them.
+"""What happened, as frozen values in the past tense: use cases record, adapters show them.
 
-`level` says who should care: `debug` for the curious, `info` for a change of state, `warning` for what a
-person may have to mend.
+`level` says who should care: `debug` for the curious, `info` for a change of state, `warning` for
+what a person may have to mend.
 """
 
 from typing import ClassVar, Literal

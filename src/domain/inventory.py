@@ -33,8 +33,16 @@ class InventoryChanges:
     vanished: tuple[DeviceId, ...] = ()
 
 
-def sorted_by_id(devices: Devices) -> Devices:
-    return MappingProxyType({key: devices[key] for key in sorted(devices, key=attrgetter("value"))})
+def _sorted_by_id(devices: Devices) -> Devices:
+    return MappingProxyType(
+        {key: devices[key] for key in sorted(devices, key=attrgetter("value"))}
+    )
+
+
+def _listed(inventory: "Inventory") -> Listing:
+    return tuple(
+        ListedDevice(key, info.health, info.numa_nodes) for key, info in inventory.devices.items()
+    )
 
 
 @attrs.frozen(unsafe_hash=False)
@@ -42,28 +50,29 @@ class Inventory:
     """The devices of one resource, as advertised; `generation` grows on each real change.
 
     A device that a container may hold is never dropped: the kubelet (1.34 to 1.37, with a topology
-    policy) crashes at each start when a held id is no longer listed. So what vanishes stays, Unhealthy.
+    policy) crashes at each start when a held id is no longer listed. So what vanishes stays,
+    Unhealthy.
     """
 
-    devices: Mapping[DeviceId, DeviceInfo] = attrs.field(factory=dict, converter=sorted_by_id)
+    devices: Mapping[DeviceId, DeviceInfo] = attrs.field(
+        factory=dict[DeviceId, DeviceInfo], converter=_sorted_by_id
+    )
     generation: int = 0
-    listing: Listing = attrs.field(init=False, eq=False, repr=False)
-
-    @listing.default
-    def _listed(self) -> Listing:
-        return tuple(ListedDevice(key, info.health, info.numa_nodes) for key, info in self.devices.items())
+    listing: Listing = attrs.field(
+        default=attrs.Factory(_listed, takes_self=True), init=False, eq=False, repr=False
+    )
 
     def observe(self, found: Devices) -> Self:
-        """Return the next generation after a scan that found `found`, or self if nothing changed."""
+        """Return the next generation after a scan of `found`, or self if nothing changed."""
         kept = {key: info.unhealthy() for key, info in self.devices.items() if key not in found}
         return self._next({**kept, **found})
 
     def doubt(self) -> Self:
-        """Return a generation in which nothing may be handed out, for want of a trustworthy scan."""
+        """Return a generation in which nothing may be handed out, for want of a good scan."""
         return self._next({key: info.unhealthy() for key, info in self.devices.items()})
 
     def changes_since(self, older: "Inventory") -> InventoryChanges:
-        """Return which devices came, changed, or turned Unhealthy (vanished or failed) since `older`."""
+        """Return which devices came, changed, or turned Unhealthy since `older`."""
         changed = [key for key in self.devices if self.devices[key] != older.devices.get(key)]
         vanished = {key for key in changed if self._fell_ill(key, older)}
         return InventoryChanges(

@@ -1,12 +1,13 @@
 """The life of one resource's registration, as one transition table.
 
-It never waits and never acts: a use case feeds it signals and carries out the commands it answers with.
-Everything that decides when we serve, register, retry or give way stands in `TABLE`, and each
-(phase, signal) pair is decided there.
+It never waits and never acts: a use case feeds it signals and carries out the commands it answers
+with. Everything that decides when we serve, register, retry or give way stands in `TABLE`, and
+each (phase, signal) pair is decided there.
 
-An *incarnation* is one server on one socket of its own. It is registered at most once, because a second
-Register on a socket ends in a second stream (kubelets up to 1.36) or loses the socket's name for good
-(1.37). So whatever went wrong after Register was sent, the way on is a new incarnation.
+An *incarnation* is one server on one socket of its own. It is registered at most once, because a
+second Register on a socket ends in a second stream (kubelets up to 1.36) or loses the socket's
+name for good (1.37). So whatever went wrong after Register was sent, the way on is a new
+incarnation.
 """
 
 from collections.abc import Mapping
@@ -58,7 +59,7 @@ class Signal(Enum):
 
 
 class Command(Enum):
-    """What the use case must do, in the order given; the first four run until they answer with a signal."""
+    """What the use case must do, in the order given; the first three answer with a signal."""
 
     SERVE = "start a new incarnation; answers SERVED or SERVING_FAILED"
     REGISTER = "register it; answers ACCEPTED, REFUSED, UNCLEAR, UNREACHABLE or SOCKET_LOST"
@@ -196,7 +197,7 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
 IGNORED: Final[Mapping[Phase, frozenset[Signal]]] = MappingProxyType(
     {phase: frozenset(Signal) - decided.keys() for phase, decided in _DECIDED.items()}
 )
-"""The pairs that leave everything as it is. Chief among them: a kubelet.sock that is unlinked under a live
+"""The pairs that leave everything as it is. Chief among them: a kubelet.sock unlinked under a live
 kubelet means nothing while a stream is open or a Register is under way."""
 
 TABLE: Final[Mapping[tuple[Phase, Signal], Step]] = MappingProxyType(
@@ -216,13 +217,13 @@ def advance(phase: Phase, signal: Signal) -> Step:
 
 @attrs.frozen(kw_only=True)
 class Backoff:
-    """How long to wait after the n-th failure in a row: doubling, capped, with jitter; in seconds."""
+    """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
 
     first: float = 0.02
     cap: float = 30.0
 
     def delay(self, failures: int, fraction: float) -> float:
-        """Return the wait after `failures` ≥ 1 failures: half fixed, half by `fraction` in [0, 1)."""
+        """Return the wait after `failures` ≥ 1: half fixed, half by `fraction` in [0, 1)."""
         whole = min(self.cap, self.first * 2.0 ** min(failures - 1, 63))
         return whole * (0.5 + fraction / 2)
 
@@ -231,7 +232,8 @@ class Backoff:
 class Timing:
     """The time limits of a registration, in seconds.
 
-    - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it answers.
+    - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it
+      answers.
     - `stream`: how long the kubelet has to open its stream after Register.
     - `doubt`: how long an unclear Register may still turn out well.
     - `settle`: how long a stream must live before its loss counts as the first failure again.

@@ -1,7 +1,7 @@
 """Allocation policies: which of the free devices a container had better get.
 
-A policy is a pure function. It never sees input that makes no sense: `preferred` answers that with an
-empty preference, because the kubelet then chooses by itself, while an error would fail the pod.
+A policy is a pure function. It never sees input that makes no sense: `preferred` answers that with
+an empty preference, because the kubelet then chooses by itself, while an error would fail the pod.
 """
 
 import heapq
@@ -43,7 +43,7 @@ _text: Final = attrgetter("value")
 
 
 def preferred(policy: Policy, wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
-    """Return the policy's choice, sorted: `size` distinct ids, or none where the wish makes no sense."""
+    """Return the policy's choice, sorted: `size` distinct ids, none for a senseless wish."""
     if not wish.makes_sense() or wish.size == 0:
         return ()
     if wish.size == len(set(wish.available)):
@@ -88,16 +88,16 @@ def spread(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
 POLICIES: Final[Mapping[str, Policy | None]] = MappingProxyType(
     {"none": None, "packed": packed, "spread": spread}
 )
-"""Policies by the name a configuration gives; `none` means that the kubelet is not offered the call."""
+"""Policies by their name in a configuration; `none`: the kubelet is not offered the call."""
 
 _Numa = tuple[int, ...]
 
 
 class _Pick:
-    """A choice in the making: what is free by NUMA nodes and parent, and what was taken from where.
+    """A choice in the making: what is free by NUMA nodes and parent, what was taken whence.
 
-    A device without a parent is its own. All loops over single devices are in here, and there are few,
-    because a node may have ten thousand of them and the kubelet waits.
+    A device without a parent is its own. All loops over single devices are in here, and there are
+    few, because a node may have ten thousand of them and the kubelet waits.
     """
 
     def __init__(self, wish: Wish, devices: Devices) -> None:
@@ -136,7 +136,7 @@ class _Pick:
         return [numa for numa, count in self._numa_free.items() if count]
 
     def closeness(self, numa: _Numa) -> tuple[object, ...]:
-        """Order NUMA nodes for packing: where we are already, then the tightest fit: enough, but least."""
+        """Order NUMA nodes for packing: those begun, then the tightest fit: enough, but least."""
         free = self._numa_free[numa]
         enough = free >= self.missing
         return (not self._numa_taken[numa], not enough, free if enough else -free, numa)
@@ -152,7 +152,8 @@ class _Pick:
     def loads(self, numa: _Numa) -> list[tuple[int, int, str]]:
         """Number taken, negative number of free devices, and parent."""
         return [
-            (self._taken[numa, parent], -len(free), parent) for parent, free in self._free[numa].items()
+            (self._taken[numa, parent], -len(free), parent)
+            for parent, free in self._free[numa].items()
         ]
 
     def take(self, numa: _Numa, parent: str, count: int) -> None:

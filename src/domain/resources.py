@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 class ResourceName:
     """A resource that a pod can ask for, such as `example.com/widget`.
 
-    Built from its two parts or by `parse`; both raise `InvalidResourceNameError` with the broken rule.
+    Built from its two parts or by `parse`; both raise `InvalidResourceNameError`, naming the rule.
     """
 
     domain: str
@@ -40,12 +40,14 @@ class ResourceName:
         """Return the resource that `text`, `domain/name`, names."""
         domain, slash, name = text.partition("/")
         if not slash:
-            raise InvalidResourceNameError(text, "needs a domain and a name, as in example.com/widget")
+            raise InvalidResourceNameError(
+                text, "needs a domain and a name, as in example.com/widget"
+            )
         return cls(domain, name)
 
     @classmethod
     def of(cls, namespace: str, type_name: str) -> Self:
-        """Return the resource of a device type: `namespace/type`, or the type itself if it has a domain."""
+        """Return a device type's resource: `namespace/type`, or the type if it has a domain."""
         return cls.parse(type_name) if "/" in type_name else cls(namespace, type_name)
 
     def __str__(self) -> str:
@@ -57,18 +59,28 @@ def _rules(domain: str, name: str) -> tuple[tuple[bool, str], ...]:
     """Return each rule with whether it holds, the most telling first."""
     return (
         ("/" not in domain and "/" not in name, "must contain exactly one '/'"),
-        (not domain.endswith("kubernetes.io"), "domains that end in kubernetes.io are the cluster's own"),
+        (
+            not domain.endswith("kubernetes.io"),
+            "domains that end in kubernetes.io are the cluster's own",
+        ),
         (not domain.startswith("requests."), "must not begin with 'requests.', which quotas use"),
-        (len(domain) <= MAX_DOMAIN, f"the domain has {len(domain)} characters, at most {MAX_DOMAIN} fit"),
+        (
+            len(domain) <= MAX_DOMAIN,
+            f"the domain has {len(domain)} characters, at most {MAX_DOMAIN} fit",
+        ),
         (
             _DOMAIN.fullmatch(domain) is not None,
-            "the domain must be a lower-case DNS name: letters a-z, digits, '-' and '.', "
-            "each part beginning and ending with a letter or digit",
+            (
+                "the domain must be a lower-case DNS name: letters a-z, digits, '-' and '.', "
+                "each part beginning and ending with a letter or digit"
+            ),
         ),
         (len(name) <= MAX_NAME, f"the name has {len(name)} characters, at most {MAX_NAME} fit"),
         (
             _NAME.fullmatch(name) is not None,
-            "the name after '/' must be of letters, digits, '-', '_' and '.', "
-            "and begin and end with a letter or digit",
+            (
+                "the name after '/' must be of letters, digits, '-', '_' and '.', "
+                "and begin and end with a letter or digit"
+            ),
         ),
     )

@@ -26,21 +26,27 @@ class TreeChanges:
 
 
 def _copied(resources: Mapping[ResourceName, Devices]) -> Mapping[ResourceName, Devices]:
-    return MappingProxyType({name: MappingProxyType(dict(found)) for name, found in resources.items()})
+    return MappingProxyType(
+        {name: MappingProxyType(dict(found)) for name, found in resources.items()}
+    )
 
 
 @attrs.frozen(unsafe_hash=False)
 class FrozenTree:
     """What one scan found, with full resource names; nobody can change it any more."""
 
-    resources: Mapping[ResourceName, Devices] = attrs.field(factory=dict, converter=_copied)
+    resources: Mapping[ResourceName, Devices] = attrs.field(
+        factory=dict[ResourceName, Devices], converter=_copied
+    )
 
     def changes_since(self, older: "FrozenTree") -> TreeChanges:
         """Return which resources came, changed in any device, or went since `older`."""
         new, old = self.resources, older.resources
         return TreeChanges(
             added=tuple(sorted(new.keys() - old.keys())),
-            updated=tuple(sorted(name for name in new.keys() & old.keys() if new[name] != old[name])),
+            updated=tuple(
+                sorted(name for name in new.keys() & old.keys() if new[name] != old[name])
+            ),
             removed=tuple(sorted(old.keys() - new.keys())),
         )
 

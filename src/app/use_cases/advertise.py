@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Self
 
 import attrs
 
@@ -33,8 +33,8 @@ class _Served:
 class Advertise:
     """Opens a resource when a tree first names it, and retires it when one no longer does.
 
-    The inventory of a retired resource is remembered, because a container may still hold its devices: if
-    the resource comes back, so do they, Unhealthy unless they were found.
+    The inventory of a retired resource is remembered, because a container may still hold its
+    devices: if the resource comes back, so do they, Unhealthy unless they were found.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class Advertise:
         self._retired: dict[ResourceName, Inventory] = {}
         self._tasks = asyncio.TaskGroup()
 
-    async def __aenter__(self) -> "Advertise":
+    async def __aenter__(self) -> Self:
         """Begin; resources that are opened live until the end of the context."""
         await self._tasks.__aenter__()
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """Close every resource without a last word: a plugin that comes back at once finds no flap."""
+        """Close every resource without a last word, so that a plugin's restart makes no flap."""
         for served in self._served.values():
             served.keeper.stop()
         await self._tasks.__aexit__(*failure)  # type: ignore[arg-type]

@@ -20,8 +20,9 @@ _Given = ParamSpec("_Given")
 class AuthorCode:
     """Calls an author's method.
 
-    An `async` method runs in the loop, a plain one on a thread of its own. Either is given `seconds`,
-    because the kubelet gives no limit and admits pods one by one: a call that hung would stop the node.
+    An `async` method runs in the loop, a plain one on a thread of its own. Either is given
+    `seconds`, because the kubelet gives no limit and admits pods one by one: a call that hung
+    would stop the node.
     """
 
     worker: Worker
@@ -46,10 +47,8 @@ def _name(method: Callable[..., object]) -> str:
     return getattr(method, "__qualname__", repr(method))
 
 
-async def run_either(
-    worker: Worker, call: "partial[Awaitable[_Result] | _Result]"
-) -> _Result:
-    """Return what `call` does, awaited in the loop if it is a coroutine function, else on a thread."""
+async def run_either(worker: Worker, call: "partial[Awaitable[_Result] | _Result]") -> _Result:
+    """Return what `call` does: in the loop if it is a coroutine function, else on a thread."""
     if iscoroutinefunction(call.func):
         answer: Awaitable[_Result] | _Result = call()
     else:

@@ -1,7 +1,7 @@
 """Keep one resource registered, whatever the kubelet does.
 
-Feeds the transition table of `domain.lifecycle` with signals and carries out its commands as tasks that
-can be cancelled. All decisions are the table's; what stands here is only how a command is done.
+Feeds the transition table of `domain.lifecycle` with signals and carries out its commands as tasks
+that can be cancelled. All decisions are the table's; here stands only how a command is done.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _OUTCOMES: Final[Mapping[type[RegistrationError], Signal]] = {
     RegistrationUnclearError: Signal.UNCLEAR,
     SocketLostError: Signal.SOCKET_LOST,
 }
-"""What an error of Register means to the lifecycle; one that is not here may have had any effect."""
+"""What an error of Register means to the lifecycle; any other may have had any effect."""
 
 
 @attrs.frozen(kw_only=True)
@@ -179,7 +179,7 @@ class KeepRegistered:
             self._send(Signal.SERVED, number)
 
     async def _register(self, number: int) -> None:
-        """Register once, after a look that our socket is still there: else the kubelet waits for 10 s."""
+        """Register once, after a look for our socket: without it the kubelet would wait 10 s."""
         incarnation = self._incarnation
         if incarnation is None or not self._is_ours(incarnation):
             self._send(Signal.SOCKET_LOST, number)

@@ -8,7 +8,7 @@ from deviceplugin.domain.tree import DeviceTree, FrozenTree
 
 
 class LatestTree(Notifier):
-    """Takes trees from any thread, keeps the newest, wakes the loop. Nobody ever waits to hand one in."""
+    """Takes trees from any thread, keeps the newest, wakes the loop. Handing in never waits."""
 
     def __init__(self, namespace: str) -> None:
         """Belong to the running loop."""

@@ -72,7 +72,7 @@ class RunScanner:
 
 
 class PollSource(Scanner):
-    """Makes a scanner of a source that only knows the present: looks regularly, and when asked to."""
+    """Makes a scanner of a source that knows the present: looks regularly, and when asked."""
 
     def __init__(
         self, source: DeviceSource, *, worker: Worker, clock: Clock, seconds: float

@@ -21,8 +21,8 @@ from deviceplugin.domain.ports.driven.plugin import (
 from deviceplugin.domain.ports.driving.device_plugin import (
     AdvertisesDevices,
     DevicePlugin,
-    PreparesContainers,
     PrefersDevices,
+    PreparesContainers,
 )
 from deviceplugin.domain.preference import Policy, Wish, preferred
 from deviceplugin.domain.resources import ResourceName
@@ -45,7 +45,7 @@ class ServeDevices(AdvertisesDevices):
         return self.board.listings()
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
-        """Return the grant; an id that is unknown or ill wakes the scan, for our list may be old."""
+        """Return the grant; an id that is unknown or ill wakes the scan: our list may be old."""
         try:
             request = select(self.resource, self.board.inventory.devices, ids)
             grant = await self._grant(request)
@@ -95,7 +95,7 @@ class PreferByPolicy(PrefersDevices):
 
 @attrs.frozen(kw_only=True)
 class PreferByAuthor(PrefersDevices):
-    """Prefers the devices that the plugin's author does; an error of theirs becomes no preference."""
+    """Prefers the devices that the plugin's author does; their error becomes no preference."""
 
     resource: ResourceName
     board: Board
@@ -113,7 +113,7 @@ class PreferByAuthor(PrefersDevices):
                 self.author.preferred_allocation, self.resource, wish, devices
             )
             return self._checked(wish, chosen)
-        except Exception as error:  # noqa: BLE001 - whatever the author's code raises must not fail a pod
+        except Exception as error:  # noqa: BLE001 - an error of the author's must fail no pod
             self.journal.record(
                 PreferenceFailed(resource=self.resource, reason=f"{type(error).__name__}: {error}")
             )
@@ -141,14 +141,14 @@ class PrepareByAuthor(PreparesContainers):
     author: ContainerPreStarter
 
     async def prepare(self, ids: Sequence[DeviceId]) -> None:
-        """Return when the author's code has; raises what it raises, or `AllocationError` for the ids."""
+        """Return when the author's code has; raises what it does, or `AllocationError`."""
         request = select(self.resource, self.board.inventory.devices, ids)
         await self.code.call(self.author.pre_start_container, request)
 
 
 @attrs.frozen(kw_only=True)
 class OpenResource:
-    """Make what a kubelet may ask about one resource, with the powers that the author's plugin has."""
+    """Makes one resource's front, with the powers that the author's plugin has."""
 
     author: object
     journal: Journal

@@ -38,8 +38,8 @@ class Follower(Protocol):
 class WatchKubelet:
     """Looks at the directory when it hints at a change, and at least each second.
 
-    A kubelet is known by its socket file's identity, not by the file's being there: a dead one leaves the
-    file behind, and two restarts may look like one.
+    A kubelet is known by its socket file's identity, not by the file's being there: a dead one
+    leaves the file behind, and two restarts may look like one.
     """
 
     def __init__(self, directory: PluginDirectory, clock: Clock, journal: Journal) -> None:

@@ -1,1 +1,1 @@
-"""What we ask of the world: each is a Protocol of few methods, with a twin in `adapters.memory`."""
+"""What we ask of the world: Protocols of few methods, with twins in `adapters.memory`."""

@@ -21,12 +21,12 @@ class DeviceNodes(Protocol):
 
     @abstractmethod
     def number(self, path: str) -> NodeNumber | None:
-        """Return what the node at `path` stands for, through any link; None if it is no device node."""
+        """Return what the node at `path`, through any link, stands for; None if it is none."""
         ...
 
     @abstractmethod
     def resolve(self, path: str) -> str:
-        """Return `path` with links resolved, as the host names it; as it is if it leads nowhere."""
+        """Return `path` with links resolved, as the host names it; itself if it leads nowhere."""
         ...
 
     @abstractmethod

@@ -13,7 +13,7 @@ class DeviceSource(Protocol):
     def scan(self) -> DeviceTree:
         """Return what is there now.
 
-        One odd entry never hides a good one. Raises `ScanError` if nothing can be said at all, which is
-        not the same as finding nothing.
+        One odd entry never hides a good one. Raises `ScanError` if nothing can be said at all,
+        which is not the same as finding nothing.
         """
         ...

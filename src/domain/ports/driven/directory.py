@@ -31,9 +31,10 @@ class PluginDirectory(Protocol):
 
     @abstractmethod
     async def changed(self, seconds: float) -> None:
-        """Return as soon as something may have changed since the last return, else after `seconds`.
+        """Return once something may have changed since the last return, else after `seconds`.
 
-        Only a hint, for one caller: an event may be missed or doubled, so the caller looks for itself.
+        Only a hint, for one caller: an event may be missed or doubled, so the caller looks for
+        itself.
         """
         ...
 

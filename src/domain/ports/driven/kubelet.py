@@ -1,4 +1,4 @@
-"""The kubelet, as we ask things of it: serve on a socket that it can dial, and register that socket."""
+"""The kubelet, as we see it: we serve on a socket that it can dial, and register that socket."""
 
 from abc import abstractmethod
 from typing import Protocol
@@ -36,7 +36,7 @@ class Host(Protocol):
 
     @abstractmethod
     async def serve(self, plugin: DevicePlugin) -> Incarnation:
-        """Return once `plugin` answers on a new socket; no two share a name. Raises `ServingError`."""
+        """Return once `plugin` answers on a new socket, of a new name. Raises `ServingError`."""
         ...
 
 
@@ -56,7 +56,8 @@ class Registrar(Protocol):
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the kubelet has accepted; it calls back before it does.
 
-        Raises within `seconds`: `KubeletUnreachableError` if nothing was sent, `RegistrationRefusedError`
-        if it said no, `RegistrationUnclearError` if it may have said yes.
+        Raises within `seconds`: `KubeletUnreachableError` if nothing was sent,
+        `RegistrationRefusedError` if it said no, `RegistrationUnclearError` if it may have said
+        yes.
         """
         ...

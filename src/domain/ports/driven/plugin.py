@@ -1,7 +1,8 @@
 """What we ask of a plugin's author: one scanner, and powers found on the same object.
 
-Each power speaks domain types and may be a plain or an `async` method. A plain one runs on a thread of its
-own, so it may block; each has a bound in time, because the kubelet has none and admits pods one by one.
+Each power speaks domain types and may be a plain or an `async` method. A plain one runs on a
+thread of its own, so it may block; each has a bound in time, because the kubelet has none and
+admits pods one by one.
 """
 
 from abc import abstractmethod
@@ -23,8 +24,8 @@ class Scanner(Protocol):
     def scan(self, notifier: Notifier, /) -> Awaitable[None] | None:
         """Loop for ever; hand each tree found to `notifier.notify`.
 
-        Called once. If it raises it is called again, later and later, and the last tree stays in force;
-        if it returns the plugin ends.
+        Called once. If it raises it is called again, later and later, and the last tree stays in
+        force; if it returns the plugin ends.
         """
         ...
 
@@ -48,7 +49,7 @@ class PostAllocator(Protocol):
 
     @abstractmethod
     def post_allocate(self, request: Request, grant: Grant, /) -> Awaitable[Grant] | Grant:
-        """Return the grant to give in place of `grant`. Not asked about an `Allocator`'s own grant."""
+        """Return the grant to give in place of `grant`; never asked about an `Allocator`'s own."""
         ...
 
 

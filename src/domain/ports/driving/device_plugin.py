@@ -18,10 +18,10 @@ class AdvertisesDevices(Protocol):
 
     @abstractmethod
     def watch(self) -> AsyncGenerator[Listing]:
-        """Yield the full list at once, then each newer list that differs from the last one yielded.
+        """Yield the full list at once, then each newer one that differs from the last yielded.
 
-        A reader that is slow misses lists, never the newest. Any number of readers never disturb each
-        other. Ends when the resource is retired, after its last list.
+        A reader that is slow misses lists, never the newest. Any number of readers never disturb
+        each other. Ends when the resource is retired, after its last list.
         """
         ...
 
@@ -62,7 +62,7 @@ class Options:
 
 @attrs.frozen(kw_only=True)
 class DevicePlugin:
-    """Everything that a kubelet may ask about one resource. A power that is None is not offered."""
+    """All that a kubelet may ask about one resource. A power that is None is not offered."""
 
     resource: ResourceName
     devices: AdvertisesDevices

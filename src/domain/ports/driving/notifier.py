@@ -13,7 +13,7 @@ class Notifier(Protocol):
     def notify(self, tree: DeviceTree) -> None:
         """Advertise what `tree` holds now; only the newest tree counts.
 
-        The tree is copied: the caller may change and reuse it. Raises `InvalidResourceNameError` for a
-        type that makes no valid resource, `StoppedError` once the plugin has ended.
+        The tree is copied: the caller may change and reuse it. Raises `InvalidResourceNameError`
+        for a type that makes no valid resource, `StoppedError` once the plugin has ended.
         """
         ...
