@@ -65,7 +65,7 @@ protos: $(WORK)/protos/.ready ## Generate the messages and stubs from protos/.
 protos-check: $(WORK)/protos/.ready ## Fail if the generated code isn't what protos/ says.
 	@rm -rf $(WORK)/generated && mkdir -p $(WORK)/generated
 	@$(call generate,$(WORK)/generated)
-	@diff -r --exclude=__init__.py --exclude=__pycache__ $(WORK)/generated/$(WIRE) src/adapters/kubelet/wire \
+	@diff -rq --exclude=__init__.py --exclude=__pycache__ $(WORK)/generated/$(WIRE) src/adapters/kubelet/wire \
 	    || { echo "error: run \`make protos\` and commit what it writes" >&2; exit 1; }
 	@echo "The generated code is up to date."
 
@@ -84,8 +84,8 @@ package: $(VENV)/.dev ## Build the package, and test it as a user gets it, away 
 	@echo "Running the sdist's tests on the wheel ..."
 	@cd $(WORK)/sdist && ../wheel/bin/python -P -m pytest $(ARGS)
 	@$(call venv,alone)
-	@$(WORK)/alone/bin/pip install -q --no-deps dist/*.whl
 	@$(WORK)/alone/bin/pip install -q -c constraints.txt attrs
+	@$(WORK)/alone/bin/pip install -q --no-deps dist/*.whl
 	@cd $(WORK) && alone/bin/python -P -W error -c $(IMPORT_DOMAIN)
 
 IMPORT_DOMAIN := 'import importlib, pkgutil, deviceplugin.domain as domain; \
