@@ -1,0 +1,80 @@
+"""The floor: grpc.aio servers with the same messages that do nothing else.
+
+They poll for kubelet.sock every 2 ms, start a server for each resource when it appears or is replaced, and
+register. They check nothing, merge nothing, notice nothing else and recover from nothing.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import grpc.aio
+
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2_grpc as rpc
+
+_LOCAL = (("grpc.default_authority", "localhost"), ("grpc.use_local_subchannel_pool", 1))
+_LIST = wire.ListAndWatchResponse(devices=[wire.Device(ID="dev0", health="Healthy")])
+
+
+class _Bare(rpc.DevicePluginServicer):
+    async def GetDevicePluginOptions(self, request, context):  # noqa: ANN001, ANN202, N802
+        return wire.DevicePluginOptions()
+
+    async def ListAndWatch(self, request, context):  # noqa: ANN001, ANN202, N802
+        await context.write(_LIST)
+        await asyncio.Event().wait()
+
+    async def Allocate(self, request, context):  # noqa: ANN001, ANN202, N802
+        return wire.AllocateResponse(
+            container_responses=[
+                wire.ContainerAllocateResponse(
+                    devices=[
+                        wire.DeviceSpec(
+                            container_path="/dev/null", host_path="/dev/null", permissions="rw"
+                        )
+                    ]
+                )
+                for _ in request.container_requests
+            ]
+        )
+
+
+async def _serve(directory: Path, number: int, generation: int) -> grpc.aio.Server:
+    endpoint = f"bare-{number}-{generation}.sock"
+    server = grpc.aio.server()
+    rpc.add_DevicePluginServicer_to_server(_Bare(), server)
+    server.add_insecure_port(f"unix:{directory / endpoint}")
+    await server.start()
+    async with grpc.aio.insecure_channel(f"unix:{directory}/kubelet.sock", options=_LOCAL) as channel:
+        await rpc.RegistrationStub(channel).Register(
+            wire.RegisterRequest(
+                version="v1beta1",
+                endpoint=endpoint,
+                resource_name=f"bench.example.com/r{number}",
+                options=wire.DevicePluginOptions(),
+            )
+        )
+    return server
+
+
+async def _main(directory: Path, resources: int) -> None:
+    known, generation = 0, 0
+    servers: list[grpc.aio.Server] = []
+    while True:
+        try:
+            inode = os.stat(directory / "kubelet.sock").st_ctime_ns
+        except FileNotFoundError:
+            inode = 0
+        if inode and inode != known:
+            known, generation = inode, generation + 1
+            await asyncio.gather(*(server.stop(None) for server in servers))
+            servers = await asyncio.gather(
+                *(_serve(directory, number, generation) for number in range(resources))
+            )
+        await asyncio.sleep(0.002)
+
+
+if __name__ == "__main__":
+    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2])))
