@@ -71,8 +71,9 @@ protos-check: $(WORK)/protos/.ready ## Fail if the generated code isn't what pro
 
 # --- packaging -----------------------------------------------------------------------------------
 
-test-lowest: $(WORK)/lowest/.ready ## Run the tests with the oldest libraries that are allowed.
+test-lowest: $(VENV)/.dev $(WORK)/lowest/.ready ## Run the tests and mypy with the oldest libraries that are allowed.
 	@$(WORK)/lowest/bin/python -m pytest $(ARGS)
+	@$(BIN)/mypy --python-executable $(WORK)/lowest/bin/python --cache-dir $(WORK)/lowest/.mypy_cache
 
 package: $(VENV)/.dev ## Build the package, and test it as a user gets it, away from the source.
 	@rm -rf build dist $(WORK)/sdist $(WORK)/wheel $(WORK)/alone && mkdir -p $(WORK)/sdist
@@ -147,5 +148,6 @@ $(WORK)/lowest/.ready: pyproject.toml constraints.txt constraints/lowest.txt
 	@sed 's/==.*/==/; s/^/^/' constraints/lowest.txt > $(WORK)/direct
 	@grep -vi -f $(WORK)/direct constraints.txt > $(WORK)/others.txt
 	@$(WORK)/lowest/bin/pip install -q -c $(WORK)/others.txt setuptools
-	@$(WORK)/lowest/bin/pip install -q -c constraints/lowest.txt -c $(WORK)/others.txt --no-build-isolation -e '.[testing]'
+	@$(WORK)/lowest/bin/pip install -q -c constraints/lowest.txt -c $(WORK)/others.txt --no-build-isolation \
+	    -e '.[testing]' types-PyYAML types-grpcio types-protobuf
 	@touch $@
