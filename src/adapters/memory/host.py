@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 from deviceplugin.adapters.memory.directory import MemoryDirectory
@@ -10,6 +11,7 @@ from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import NotOfferedError, ServingError
+from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
@@ -44,41 +46,40 @@ class MemoryIncarnation(Incarnation):
         """Whether `close` was called."""
         return self._closed
 
-    async def call(self, work: Coroutine[Any, Any, _Answer]) -> _Answer:
-        """Return or raise what `work`, one call of a kubelet, does; `close` ends it.
+    async def listings(self) -> AsyncGenerator[Listing]:
+        """Open a stream and yield what comes through it.
 
-        Raises `ConnectionResetError` if it is ended so.
+        Raises `ConnectionResetError` if `close` ends it, else what the plugin raises.
         """
-        task = asyncio.create_task(work, name=f"call on {self._endpoint}")
-        self._calls.add(task)
+        sent: asyncio.Queue[Listing | None] = asyncio.Queue()
+        stream = self._begin(self._send(sent))
+        stream.add_done_callback(lambda _: sent.put_nowait(None))
         try:
-            await asyncio.wait({task})
+            while (listing := await sent.get()) is not None:
+                yield listing
+            self._outcome(stream)
         finally:
-            self._calls.discard(task)
-            await ended(task)
-        if task.cancelled():
-            raise ConnectionResetError(f"{self._endpoint} was closed")
-        return task.result()
+            await ended(stream)
 
     async def options(self) -> Options:
         """Ask for the options."""
-        return await self.call(_returned(self.plugin.options))
+        return await self._call(_returned(self.plugin.options))
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
         """Ask for what a container gets."""
-        return await self.call(self.plugin.devices.allocate(ids))
+        return await self._call(self.plugin.devices.allocate(ids))
 
     async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
         """Ask which devices a container had better get."""
         if self.plugin.preference is None:
             raise NotOfferedError("the options offer no preference")
-        return await self.call(self.plugin.preference.prefer(wish))
+        return await self._call(self.plugin.preference.prefer(wish))
 
     async def prepare(self, ids: Sequence[DeviceId]) -> None:
         """Ask to make devices ready."""
         if self.plugin.preparation is None:
             raise NotOfferedError("the options offer no preparation")
-        await self.call(self.plugin.preparation.prepare(ids))
+        await self._call(self.plugin.preparation.prepare(ids))
 
     async def close(self) -> None:
         """End all calls and remove the file, if it is still ours."""
@@ -86,6 +87,37 @@ class MemoryIncarnation(Incarnation):
         if self._directory.identity(self._endpoint) == self._identity:
             self._directory.remove(self._endpoint)
         await ended(*self._calls)
+
+    async def _call(self, work: Coroutine[Any, Any, _Answer]) -> _Answer:
+        call = self._begin(work)
+        try:
+            await asyncio.wait({call})
+        finally:
+            await ended(call)
+        return self._outcome(call)
+
+    async def _send(self, sent: asyncio.Queue[Listing | None]) -> None:
+        async with aclosing(self.plugin.devices.watch()) as listings:
+            async for listing in listings:
+                sent.put_nowait(listing)
+
+    def _begin(self, work: Coroutine[Any, Any, _Answer]) -> asyncio.Task[_Answer]:
+        """Begin what `close` ends."""
+        call = asyncio.create_task(work, name=f"call on {self._endpoint}")
+        self._calls.add(call)
+        call.add_done_callback(self._over)
+        return call
+
+    def _over(self, call: asyncio.Task[Any]) -> None:
+        self._calls.discard(call)
+        if not call.cancelled():
+            # Whoever called may be gone.
+            call.exception()
+
+    def _outcome(self, call: asyncio.Task[_Answer]) -> _Answer:
+        if call.cancelled():
+            raise ConnectionResetError(f"{self._endpoint} was closed")
+        return call.result()
 
 
 class MemoryHost(Host):

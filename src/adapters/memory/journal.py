@@ -61,6 +61,6 @@ class MemoryJournal(Journal):
         return None
 
 
-def _resolve(waiting: "asyncio.Future[None]") -> None:
+def _resolve(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)

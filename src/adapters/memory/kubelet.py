@@ -1,23 +1,18 @@
 """A kubelet without sockets, for tests in virtual time."""
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Self
 
+from deviceplugin.adapters.memory.desk import Desk, Fault, Trouble
 from deviceplugin.adapters.memory.directory import MemoryDirectory
-from deviceplugin.adapters.memory.faults import Fault, Trouble
 from deviceplugin.adapters.memory.host import MemoryHost
 from deviceplugin.adapters.memory.sessions import Session, Sessions
-from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, Health
-from deviceplugin.domain.errors import (
-    KubeletUnreachableError,
-    RegistrationRefusedError,
-    RegistrationUnclearError,
-)
+from deviceplugin.domain.errors import KubeletUnreachableError, RegistrationRefusedError
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
@@ -49,8 +44,7 @@ class MemoryKubelet(Host, Registrar):
         self._clock = clock
         self._dial_seconds = dial_seconds
         self._socket: FileIdentity | None = None
-        self._faults: deque[Fault] = deque()
-        self._handling: set[asyncio.Task[None]] = set()
+        self._desk = Desk(clock)
         self._changed = asyncio.Event()
         self._sessions = Sessions(self._changed.set)
 
@@ -80,11 +74,10 @@ class MemoryKubelet(Host, Registrar):
         answered = asyncio.Event()
         if not self.answers_first:
             answered.set()
-        handling = asyncio.create_task(self._handle(registration, answered))
-        self._handling.add(handling)
-        handling.add_done_callback(self._handled)
+        self.registrations.append(registration)
+        self._changed.set()
         try:
-            await self._answer(handling, seconds)
+            await self._desk.handle(partial(self._connect, registration, answered), seconds)
         finally:
             answered.set()
 
@@ -107,7 +100,7 @@ class MemoryKubelet(Host, Registrar):
     async def stop(self) -> None:
         """Die: calls and streams end, what was known is forgotten, all files stay."""
         self._socket = None
-        await ended(*self._handling)
+        await self._desk.shut()
         await self._sessions.forget()
 
     async def restart(self) -> None:
@@ -121,15 +114,17 @@ class MemoryKubelet(Host, Registrar):
 
     def refuse_next(self, times: int = 1, *, reason: str = "the kubelet says no") -> None:
         """Answer the next Registers with an error."""
-        self._faults.extend([Fault(trouble=Trouble.REFUSED, reason=reason)] * times)
+        self._desk.faults.extend([Fault(trouble=Trouble.REFUSED, reason=reason)] * times)
 
     def lose_next(self, times: int = 1, *, completing: bool = False) -> None:
         """Break the connection of the next Registers before the answer; complete them or not."""
-        self._faults.extend([Fault(trouble=Trouble.LOST, completing=completing)] * times)
+        self._desk.faults.extend([Fault(trouble=Trouble.LOST, completing=completing)] * times)
 
     def hang_next(self, times: int = 1, *, completing: bool = False) -> None:
         """Never answer the next Registers; complete them or not."""
-        self._faults.extend([Fault(trouble=Trouble.UNANSWERED, completing=completing)] * times)
+        self._desk.faults.extend(
+            [Fault(trouble=Trouble.UNANSWERED, completing=completing)] * times
+        )
 
     # What it asks of plugins.
 
@@ -189,38 +184,6 @@ class MemoryKubelet(Host, Registrar):
 
     def _file(self) -> FileIdentity | None:
         return self._directory.identity(KUBELET_SOCKET)
-
-    def _handled(self, handling: "asyncio.Task[None]") -> None:
-        self._handling.discard(handling)
-        if not handling.cancelled():
-            # Nobody may be left to hear of it.
-            handling.exception()
-
-    async def _answer(self, handling: "asyncio.Task[None]", seconds: float) -> None:
-        """Return or raise the answer. A caller that gives up leaves the handling to itself."""
-        timer = asyncio.create_task(self._clock.sleep(seconds))
-        try:
-            await asyncio.wait({handling, timer}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await ended(timer)
-        if not handling.done():
-            raise RegistrationUnclearError(f"no answer within {seconds:g} s")
-        if handling.cancelled():
-            raise RegistrationUnclearError("the kubelet died before its answer")
-        handling.result()
-
-    async def _handle(self, registration: Registration, answered: asyncio.Event) -> None:
-        self.registrations.append(registration)
-        fault = self._faults.popleft() if self._faults else None
-        if fault is not None and fault.trouble is Trouble.REFUSED:
-            raise RegistrationRefusedError(fault.reason)
-        if fault is None or fault.completing:
-            await self._connect(registration, answered)
-        if fault is None:
-            return
-        if fault.trouble is Trouble.LOST:
-            raise RegistrationUnclearError("the connection broke before the answer")
-        await asyncio.Event().wait()
 
     async def _connect(self, registration: Registration, answered: asyncio.Event) -> None:
         """Dial back and ask for the options, then take the server for the resource's."""

@@ -21,7 +21,7 @@ class Session:
     resource: ResourceName
     server: MemoryIncarnation
     options: Options
-    listings: list[Listing] = attrs.field(factory=list, init=False)
+    listings: list[Listing] = attrs.field(factory=list[Listing], init=False)
     connected: bool = attrs.field(default=True, init=False)
 
     @property
@@ -72,10 +72,10 @@ class Sessions:
         await gate.wait()
         # However a stream ends, a kubelet survives it.
         with suppress(Exception):
-            await session.server.call(self._take(session))
+            await self._take(session)
 
     async def _take(self, session: Session) -> None:
-        async with aclosing(session.server.plugin.devices.watch()) as listings:
+        async with aclosing(session.server.listings()) as listings:
             async for listing in listings:
                 session.listings.append(listing)
                 self._changed()

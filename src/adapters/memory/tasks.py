@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 
-async def ended(*tasks: "asyncio.Task[Any]") -> None:
+async def ended(*tasks: asyncio.Task[Any]) -> None:
     """Cancel the tasks and return when they have ended."""
     for task in tasks:
         task.cancel()

@@ -1,0 +1,103 @@
+"""A host's /dev without a file system."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import accumulate
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
+
+MAX_LINKS: Final = 40
+"""Links after which a path leads nowhere, as in Linux."""
+
+_ROOT: Final = "/dev"
+
+
+@attrs.frozen
+class _Link:
+    target: str
+
+
+class MemoryDeviceNodes(DeviceNodes):
+    """Nodes, files and links that are there because they were added; folders follow from them."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, NodeNumber | _Link | None] = {}
+
+    def add_node(self, path: str, number: NodeNumber) -> None:
+        """Let a device node be there."""
+        self._entries[path] = number
+
+    def add_file(self, path: str) -> None:
+        """Let a plain file be there."""
+        self._entries[path] = None
+
+    def add_link(self, path: str, target: str) -> None:
+        """Let a symbolic link be there."""
+        self._entries[path] = _Link(target)
+
+    def remove(self, path: str) -> None:
+        """Remove what was added."""
+        del self._entries[path]
+
+    def number(self, path: str) -> NodeNumber | None:
+        """Return what the node at `path` stands for, through any link."""
+        found = self._entries.get(self._followed(path) or "")
+        return found if isinstance(found, NodeNumber) else None
+
+    def resolve(self, path: str) -> str:
+        """Return `path` with links resolved; as it is if it leads nowhere."""
+        return self._followed(path) or path
+
+    def matching(self, pattern: str) -> Iterable[str]:
+        """Return the paths that match a glob, sorted."""
+        root, *parts = pattern.split("/")[1:] or [""]
+        found = [_ROOT] if parts and f"/{root}" == _ROOT and not {"", ".", ".."} & {*parts} else []
+        for part in parts:
+            found = [f"{path}/{name}" for path in found for name in self._below(path, part)]
+        return sorted(found)
+
+    def _below(self, path: str, pattern: str) -> list[str]:
+        folder = self._followed(path)
+        return [
+            name
+            for parent, _, name in (each.rpartition("/") for each in self._paths())
+            if parent == folder and fnmatchcase(name, pattern)
+            if name.startswith(".") <= pattern.startswith(".")
+        ]
+
+    def _paths(self) -> set[str]:
+        """Return every path that is there, folders included."""
+        return {
+            path
+            for entry in self._entries
+            for path in accumulate(entry.split("/"), "{}/{}".format)
+        }
+
+    def _followed(self, path: str) -> str | None:
+        """Return where `path` leads to within /dev, or None."""
+        there, links, folder = self._paths(), 0, ""
+        parts = path.split("/")[::-1] if path.startswith("/") else []
+        while parts:
+            part = parts.pop()
+            here = f"{folder}/{part}"
+            found = self._entries.get(here)
+            if part in {"", "."}:
+                continue
+            if part == "..":
+                folder = _parent(folder)
+            elif here not in there or links > MAX_LINKS:
+                return None
+            elif isinstance(found, _Link):
+                links += 1
+                folder = "" if found.target.startswith("/") else folder
+                parts += found.target.split("/")[::-1]
+            else:
+                folder = here
+        return folder or None
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]

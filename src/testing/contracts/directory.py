@@ -1,0 +1,193 @@
+"""The laws of `PluginDirectory`."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+
+import pytest
+
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.testing.contracts.directory_world import DirectoryWorld
+from deviceplugin.testing.contracts.law import law, soon
+
+SOCKET = "kubelet.sock"
+LONG = 3600.0
+"""Seconds that no test waits for: whoever returns before was woken."""
+
+
+class DirectoryContract:
+    """What holds for each plugin directory: subclass it and provide `world`."""
+
+    def world(self) -> AbstractAsyncContextManager[DirectoryWorld]:
+        """Return a world of its own for one test."""
+        raise NotImplementedError
+
+    @law
+    async def test_a_file_has_an_identity_while_it_is_there(self, world: DirectoryWorld) -> None:
+        """None before and after; the same at each look in between."""
+        directory = world.directory
+        assert directory.identity(SOCKET) is None
+        world.appear(SOCKET)
+        assert directory.identity(SOCKET) == directory.identity(SOCKET) is not None
+        world.vanish(SOCKET)
+        assert directory.identity(SOCKET) is None
+
+    @law
+    async def test_another_file_has_another_identity(self, world: DirectoryWorld) -> None:
+        """A name says nothing about which file it is."""
+        world.appear(SOCKET)
+        world.appear("other.sock")
+        before = world.directory.identity(SOCKET)
+        world.replace(SOCKET)
+        after = world.directory.identity(SOCKET)
+        assert len({before, after, world.directory.identity("other.sock")}) == 3
+
+    @law
+    async def test_wakes_when_a_file_appears(self, world: DirectoryWorld) -> None:
+        """Who waits is told of a new file."""
+        waiting = await _waiting(world)
+        world.appear(SOCKET)
+        await _woken(waiting)
+
+    @law
+    async def test_wakes_when_a_file_vanishes(self, world: DirectoryWorld) -> None:
+        """Who waits is told that a file is gone."""
+        world.appear(SOCKET)
+        waiting = await _waiting(world)
+        world.vanish(SOCKET)
+        await _woken(waiting)
+
+    @law
+    async def test_wakes_when_a_file_is_replaced(self, world: DirectoryWorld) -> None:
+        """Who waits is told of a file that was renamed into the place of another."""
+        world.appear(SOCKET)
+        waiting = await _waiting(world)
+        world.replace(SOCKET)
+        await _woken(waiting)
+
+    @law
+    async def test_sees_the_last_of_several_changes(self, world: DirectoryWorld) -> None:
+        """Changes may fall together, but who looks after the last wake sees what is there now."""
+        for _ in range(2):
+            waiting = await _waiting(world)
+            world.appear(SOCKET)
+            world.vanish(SOCKET)
+            world.appear(SOCKET)
+            await _woken(waiting)
+            assert world.directory.identity(SOCKET) is not None
+            waiting = await _waiting(world)
+            world.vanish(SOCKET)
+            await _woken(waiting)
+            assert world.directory.identity(SOCKET) is None
+
+    @law
+    async def test_loses_no_wake_between_two_calls(self, world: DirectoryWorld) -> None:
+        """After a change while nobody waited, before the first call too, it returns at once."""
+        world.appear(SOCKET)
+        await soon(world.directory.changed(LONG))
+        await _given_up(await _waiting(world))
+        world.vanish(SOCKET)
+        await soon(world.directory.changed(LONG))
+
+    @law
+    async def test_noise_does_not_blind(self, world: DirectoryWorld) -> None:
+        """Files of other names need wake nobody; after any number of them a socket does."""
+        waiting = await _waiting(world)
+        for number in range(100):
+            world.appear(f".tmp{number}")
+            world.appear("kubelet_internal_checkpoint")
+            world.vanish("kubelet_internal_checkpoint")
+            world.vanish(f".tmp{number}")
+        if waiting.done():
+            waiting = await _waiting(world)
+        world.appear(SOCKET)
+        await _woken(waiting)
+
+    @law
+    async def test_returns_when_the_time_is_over(self, world: DirectoryWorld) -> None:
+        """Without any change the caller still gets its regular look."""
+        for _ in range(2):
+            wait = asyncio.create_task(world.directory.changed(0.02))
+            await world.pass_time(0.02)
+            await _woken(wait)
+        await _given_up(await _waiting(world))
+
+    @law
+    async def test_survives_the_directory(self, world: DirectoryWorld) -> None:
+        """Removed and made again it is watched as before, though a socket of ours was open."""
+        for name in ("one.sock", "two.sock"):
+            with world.open_socket(name):
+                waiting = await _waiting(world)
+                world.remove_directory()
+                await _woken(waiting)
+                assert world.directory.identity(name) is None
+                waiting = await _waiting(world)
+                world.make_directory()
+                await _woken(waiting)
+                waiting = await _waiting(world)
+                world.appear(SOCKET)
+                await _woken(waiting)
+                assert world.directory.identity(SOCKET) is not None
+
+    @law
+    async def test_follows_a_link_that_is_repointed(self, world: DirectoryWorld) -> None:
+        """The link's change wakes, and then what happens in the directory that it leads to."""
+        for _ in range(2):
+            world.appear("ours.sock")
+            waiting = await _waiting(world)
+            world.repoint()
+            await _woken(waiting)
+            assert world.directory.identity("ours.sock") is None
+            waiting = await _waiting(world)
+            world.appear(SOCKET)
+            await _woken(waiting)
+            assert world.directory.identity(SOCKET) is not None
+
+    @law
+    async def test_a_wait_can_be_given_up(self, world: DirectoryWorld) -> None:
+        """Cancelling ends the call alone; the next one is told of changes."""
+        for _ in range(3):
+            await _given_up(await _waiting(world))
+        waiting = await _waiting(world)
+        world.appear(SOCKET)
+        await _woken(waiting)
+
+    @law
+    async def test_closing_ends_the_wait(self, world: DirectoryWorld) -> None:
+        """The call under way returns; later ones return when their time is over, not before."""
+        waiting = await _waiting(world)
+        world.directory.close()
+        world.directory.close()
+        await _woken(waiting)
+        wait = asyncio.create_task(world.directory.changed(0.02))
+        await world.pass_time(0.02)
+        await _woken(wait)
+        waiting = await _waiting(world)
+        await _given_up(waiting)
+
+    @law
+    async def test_looks_are_not_watching(self, world: DirectoryWorld) -> None:
+        """After a close, files can still be looked at."""
+        world.directory.close()
+        world.appear(SOCKET)
+        assert isinstance(world.directory.identity(SOCKET), FileIdentity)
+
+
+async def _waiting(world: DirectoryWorld) -> asyncio.Task[None]:
+    """Return a call that really waits: what came before it is behind it."""
+    while True:
+        task = asyncio.create_task(world.directory.changed(LONG))
+        # Only makes the law stricter: a wake that is still to come would be taken for a later one.
+        await asyncio.wait({task}, timeout=0.02)
+        if not task.done():
+            return task
+        await task
+
+
+async def _woken(task: asyncio.Task[None]) -> None:
+    await soon(asyncio.wait_for(task, None))
+
+
+async def _given_up(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await soon(asyncio.wait_for(task, None))
