@@ -1,11 +1,13 @@
 """Each clock and each chance obeys its port's laws."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import attrs
 
 from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
+from deviceplugin.adapters.system.clock import SystemChance, SystemClock
 from deviceplugin.domain.ports.driven.clock import Chance
 from deviceplugin.testing.contracts.chance import ChanceContract
 from deviceplugin.testing.contracts.clock import ClockContract, ClockWorld
@@ -17,6 +19,29 @@ class _ManualWorld:
 
     async def pass_time(self, seconds: float) -> None:
         await self.clock.advance(seconds)
+
+
+@attrs.frozen
+class _SystemWorld:
+    clock: SystemClock = attrs.field(factory=SystemClock)
+
+    async def pass_time(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class TestSystemClock(ClockContract):
+    """The machine's own time."""
+
+    @asynccontextmanager
+    async def world(self) -> AsyncGenerator[ClockWorld]:
+        yield _SystemWorld()
+
+
+class TestSystemChance(ChanceContract):
+    """The kernel's randomness."""
+
+    def chance(self) -> Chance:
+        return SystemChance()
 
 
 class TestManualClock(ClockContract):

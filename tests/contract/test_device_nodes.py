@@ -1,11 +1,17 @@
 """Each view of device nodes obeys the laws of `DeviceNodes`."""
 
+import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import attrs
+import pytest
 
 from deviceplugin.adapters.memory.device_nodes import MemoryDeviceNodes
+from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.testing.contracts.device_nodes import DeviceNodesContract, DeviceNodesWorld
 
@@ -24,6 +30,41 @@ class _MemoryWorld:
 
     def add_link(self, path: str, target: str) -> None:
         self.nodes.add_link(path, target)
+
+
+class _SystemWorld:
+    """A folder in the place of /dev; making device nodes takes a right that few processes have."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.nodes = SystemDeviceNodes(f"{root}/")
+
+    def add_node(self, path: str) -> NodeNumber:
+        try:
+            os.mknod(self._place(path), stat.S_IFCHR | 0o600, os.makedev(10, 232))
+        except PermissionError:
+            pytest.skip("mknod: this process may not make device nodes")
+        return NodeNumber("char", 10, 232)
+
+    def add_file(self, path: str) -> None:
+        self._place(path).touch()
+
+    def add_link(self, path: str, target: str) -> None:
+        self._place(path).symlink_to(target)
+
+    def _place(self, path: str) -> Path:
+        place = self._root / Path(path).relative_to("/dev")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
+
+
+class TestSystemDeviceNodes(DeviceNodesContract):
+    """On a real file system."""
+
+    @contextmanager
+    def world(self) -> Generator[DeviceNodesWorld]:
+        with TemporaryDirectory() as root:
+            yield _SystemWorld(Path(root))
 
 
 class TestMemoryDeviceNodes(DeviceNodesContract):

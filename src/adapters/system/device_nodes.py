@@ -1,0 +1,110 @@
+"""The device nodes of the host's /dev, wherever it is mounted here."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Final
+
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
+
+MAX_LINKS: Final = 40
+"""Links after which a path leads nowhere, as in Linux."""
+MAX_NAMES: Final = 10_000
+"""Names of one folder, and matches of one part of a pattern, beyond which none counts."""
+
+_ROOT: Final = "/dev"
+
+
+class SystemDeviceNodes(DeviceNodes):
+    """Looks below `dev_root`; the paths that it takes and gives are the host's, /dev/...
+
+    It follows links itself, since the host means its own /dev by an absolute one, and never looks
+    outside: there, in a container, are other files than the host's. What cannot be looked at is
+    as if it were not there.
+    """
+
+    def __init__(self, dev_root: str = _ROOT) -> None:
+        self._dev_root = dev_root.rstrip("/")
+
+    def number(self, path: str) -> NodeNumber | None:
+        """Return what the node at `path` stands for, through any link."""
+        try:
+            found = os.lstat(self._here(self._followed(path)))
+        except (OSError, ValueError):
+            return None
+        major, minor = os.major(found.st_rdev), os.minor(found.st_rdev)
+        if stat.S_ISCHR(found.st_mode):
+            return NodeNumber("char", major, minor)
+        return NodeNumber("block", major, minor) if stat.S_ISBLK(found.st_mode) else None
+
+    def resolve(self, path: str) -> str:
+        """Return `path` with links resolved; as it is if it leads nowhere."""
+        try:
+            return self._followed(path)
+        except (OSError, ValueError):
+            return path
+
+    def matching(self, pattern: str) -> Iterable[str]:
+        """Return the paths that match a glob, sorted: at most `MAX_NAMES`."""
+        root, *parts = pattern.split("/")[1:] or [""]
+        found = [_ROOT] if parts and f"/{root}" == _ROOT and not {"", ".", ".."} & {*parts} else []
+        for part in parts:
+            matches = (f"{path}/{name}" for path in found for name in self._below(path, part))
+            found = list(islice(matches, MAX_NAMES))
+        return sorted(found)
+
+    def _below(self, path: str, pattern: str) -> list[str]:
+        try:
+            with os.scandir(self._here(self._followed(path))) as entries:
+                names = [entry.name for entry in islice(entries, MAX_NAMES)]
+        except (OSError, ValueError):
+            return []
+        return [
+            name
+            for name in names
+            if fnmatchcase(name, pattern) and name.startswith(".") <= pattern.startswith(".")
+        ]
+
+    def _here(self, path: str) -> str:
+        """Return where the host's `path` is found here."""
+        return self._dev_root + path.removeprefix(_ROOT)
+
+    def _followed(self, path: str) -> str:
+        """Return where `path` leads to in /dev. Raises `OSError` or `ValueError` if nowhere."""
+        folder, links = "", 0
+        parts = path.split("/")[::-1] if path.startswith("/") else []
+        while parts:
+            part = parts.pop()
+            if part in {"", "."}:
+                continue
+            if part == "..":
+                folder = folder.rpartition("/")[0]
+                continue
+            target = self._target(f"{folder}/{part}")
+            if target is None:
+                folder = f"{folder}/{part}"
+                continue
+            links += 1
+            if links > MAX_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+            folder = "" if target.startswith("/") else folder
+            parts += target.split("/")[::-1]
+        if not folder:
+            raise FileNotFoundError(path)
+        return folder
+
+    def _target(self, path: str) -> str | None:
+        """Return where the link at `path` leads; None if it is there, but no link."""
+        if path == _ROOT:
+            return None
+        if not path.startswith(f"{_ROOT}/"):
+            raise FileNotFoundError(path)
+        try:
+            return os.readlink(self._here(path))  # noqa: PTH115 - text, not a path
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            return None
