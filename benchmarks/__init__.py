@@ -1,1 +1,1 @@
-"""Speed and size, as ratios measured in one run against the barest servers that could do the work."""
+"""Speed and size, as ratios measured in one run against the barest servers there can be."""

@@ -1,11 +1,11 @@
 """The floor: grpc.aio servers with the same messages that do nothing else.
 
-They poll for kubelet.sock every 2 ms, start a server for each resource when it appears or is replaced, and
-register. They check nothing, merge nothing, notice nothing else and recover from nothing.
+They poll for kubelet.sock every 2 ms, start a server for each resource when it appears or is
+replaced, and register. They check nothing, merge nothing, notice nothing else and recover from
+nothing.
 """
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 
@@ -19,14 +19,14 @@ _LIST = wire.ListAndWatchResponse(devices=[wire.Device(ID="dev0", health="Health
 
 
 class _Bare(rpc.DevicePluginServicer):
-    async def GetDevicePluginOptions(self, request, context):  # noqa: ANN001, ANN202, N802
+    async def GetDevicePluginOptions(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
         return wire.DevicePluginOptions()
 
-    async def ListAndWatch(self, request, context):  # noqa: ANN001, ANN202, N802
+    async def ListAndWatch(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
         await context.write(_LIST)
         await asyncio.Event().wait()
 
-    async def Allocate(self, request, context):  # noqa: ANN001, ANN202, N802
+    async def Allocate(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
         return wire.AllocateResponse(
             container_responses=[
                 wire.ContainerAllocateResponse(
@@ -47,7 +47,9 @@ async def _serve(directory: Path, number: int, generation: int) -> grpc.aio.Serv
     rpc.add_DevicePluginServicer_to_server(_Bare(), server)
     server.add_insecure_port(f"unix:{directory / endpoint}")
     await server.start()
-    async with grpc.aio.insecure_channel(f"unix:{directory}/kubelet.sock", options=_LOCAL) as channel:
+    async with grpc.aio.insecure_channel(
+        f"unix:{directory}/kubelet.sock", options=_LOCAL
+    ) as channel:
         await rpc.RegistrationStub(channel).Register(
             wire.RegisterRequest(
                 version="v1beta1",
@@ -64,7 +66,7 @@ async def _main(directory: Path, resources: int) -> None:
     servers: list[grpc.aio.Server] = []
     while True:
         try:
-            inode = os.stat(directory / "kubelet.sock").st_ctime_ns
+            inode = (directory / "kubelet.sock").stat().st_ctime_ns
         except FileNotFoundError:
             inode = 0
         if inode and inode != known:

@@ -1,8 +1,8 @@
 """Give pods devices: a Kubernetes device plugin framework.
 
 The names below are the public API; see `Manager` for how to begin. Values and rules live in
-`deviceplugin.domain`, which needs attrs alone; `Manager` is imported when it is first asked for, because it
-brings gRPC along.
+`deviceplugin.domain`, which needs attrs alone; `Manager` is imported when it is first asked for,
+because it brings gRPC along.
 """
 
 from importlib import import_module

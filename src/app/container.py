@@ -1,7 +1,7 @@
 """The composition root: which adapter stands behind which port. Nothing else knows the injector.
 
-Each provider is annotated with its port, so that a type checker refuses an adapter that does not fit; a
-test builds every provider, because it cannot see wrong keywords.
+Each provider is annotated with its port, so that a type checker refuses an adapter that does not
+fit; a test builds every provider, because it cannot see wrong keywords.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,8 @@ class Container(DeclarativeContainer):
     """One plugin. `origin` says where its devices come from.
 
     - `scanner`: the author's own `scan`, which loops.
-    - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our list old.
+    - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
+      list old.
     - `sysfs`: what `rules` find in sysfs, asked likewise.
     """
 
@@ -140,4 +141,3 @@ class Container(DeclarativeContainer):
         watch_kubelet=watch_kubelet,
         directory=directory,
     )
-

@@ -14,18 +14,19 @@ from deviceplugin.domain.resources import ResourceName
 
 if TYPE_CHECKING:
     from deviceplugin.app.settings import Configuration
+
     from deviceplugin.app.use_cases.run_plugin import RunPlugin
 
 PLUGIN_DIRECTORY: Final = "/var/lib/kubelet/device-plugins"
-"""Where every kubelet has its device plugin socket; it does not follow the kubelet's --root-dir."""
+"""Where each kubelet has its device plugin socket; it doesn't follow the kubelet's --root-dir."""
 
 
 class Manager:
-    """Serves what `plugin.scan` finds, one resource `namespace/type` for each type, while it scans.
+    """Serves what `plugin.scan` finds: a resource `namespace/type` for each type.
 
     `plugin` may have further powers, each a small protocol: `Allocator`, `PostAllocator`,
-    `PreferredAllocator`, `ContainerPreStarter`. A manager serves once. It installs no signal handlers and
-    never exits the process.
+    `PreferredAllocator`, `ContainerPreStarter`. A manager serves once. It installs no signal
+    handlers and never exits the process.
 
     Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for the policy, and
     `ServingError` for a directory in which no socket could ever be.
@@ -51,7 +52,7 @@ class Manager:
         )
 
     @classmethod
-    def of_source(
+    def of_source(  # noqa: PLR0913 - options go by name
         cls,
         namespace: str,
         source: DeviceSource,
@@ -63,11 +64,11 @@ class Manager:
     ) -> Self:
         """Return a manager for a plugin that only knows the present, `scan() -> DeviceTree`.
 
-        It is asked every `rescan_seconds`, and at once when a request shows that our list is old. `source`
-        may have the same further powers.
+        It is asked every `rescan_seconds`, and at once when a request shows that our list is old.
+        `source` may have the same further powers.
         """
         manager = cls.__new__(cls)
-        manager._use(
+        manager._use(  # noqa: SLF001 - another constructor of this class
             journal,
             origin="source",
             namespace=namespace,
@@ -82,9 +83,11 @@ class Manager:
     def configured(cls, configuration: "Configuration", *, journal: Journal | None = None) -> Self:
         """Return a manager for what a configuration describes, found in sysfs."""
         settings = configuration.settings
-        policies = {rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules}
+        policies = {
+            rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules
+        }
         manager = cls.__new__(cls)
-        manager._use(
+        manager._use(  # noqa: SLF001 - another constructor of this class
             journal,
             origin="sysfs",
             namespace=settings.domain,
@@ -130,7 +133,7 @@ class Manager:
             loop.close()
 
     async def serve(self) -> None:
-        """Serve in the running loop, until the scan returns or `stop` is called, or this is cancelled."""
+        """Serve in the running loop, until the scan returns, `stop` is called, or cancelled."""
         if self._plugin is not None:
             raise InvalidValueError("a manager serves once; make another one")
         self._loop = asyncio.get_running_loop()
@@ -140,7 +143,7 @@ class Manager:
         await self._plugin()
 
     def stop(self) -> None:
-        """Let `run` or `serve` end soon, in an orderly way. May be called from any thread, at any time."""
+        """Let `run` or `serve` end soon, in an orderly way. Any thread may call it, any time."""
         self._stopped = True
         if self._loop is not None and self._plugin is not None:
             with suppress(RuntimeError):  # the loop is closed: there is nothing left to stop
@@ -149,5 +152,7 @@ class Manager:
 
 def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:
     if policy not in POLICIES:
-        raise InvalidValueError(f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}")
+        raise InvalidValueError(
+            f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}"
+        )
     return lambda _: POLICIES[policy]

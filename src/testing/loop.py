@@ -1,7 +1,7 @@
 """The one event loop of a test process.
 
-grpc.aio binds its poller to the first loop that uses it and prints noise in any other, so every test of a
-process shares this loop. No pytest plugin is needed.
+grpc.aio binds its poller to the first loop that uses it and prints noise in any other, so every
+test of a process shares this loop. No pytest plugin is needed.
 """
 
 import asyncio
@@ -38,6 +38,8 @@ async def _guarded(law: Coroutine[Any, Any, _Result], patience: float) -> _Resul
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
     if left:
-        message = f"tasks left behind: {sorted(task.get_name() + ' ' + repr(task) for task in left)}"
+        message = (
+            f"tasks left behind: {sorted(task.get_name() + ' ' + repr(task) for task in left)}"
+        )
         raise AssertionError(message)
     return result

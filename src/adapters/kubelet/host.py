@@ -1,7 +1,6 @@
 """Servers on sockets that the kubelet can dial."""
 
 import errno
-import os
 from typing import Final
 
 import attrs
@@ -19,7 +18,8 @@ from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
 _OPTIONS: Final = (
-    # A client that pings an idle stream must not lose it: the default tears it down as "too many pings".
+    # A client that pings an idle stream must not lose it: the default tears it down as "too many
+    # pings".
     ("grpc.http2.max_ping_strikes", 0),
     ("grpc.keepalive_permit_without_calls", 1),
     # A unix socket has one server; sharing a port is for TCP.
@@ -47,7 +47,7 @@ class GrpcIncarnation(Incarnation):
         return self._identity
 
     async def close(self) -> None:
-        """Cancel all calls and close. gRPC removes the socket by its name, which nobody else has."""
+        """Cancel all calls and close. gRPC removes the socket, by its name: nobody else has it."""
         await self._server.stop(grace=None)
 
 
@@ -83,9 +83,11 @@ class GrpcHost(Host):
 
     def _identity(self, name: str) -> FileIdentity:
         try:
-            status = os.stat(self.directory.file(name))
+            status = self.directory.file(name).stat()
         except OSError as error:
-            message = f"{self.directory.file(name)}: somebody removed the socket as soon as it was made"
+            message = (
+                f"{self.directory.file(name)}: somebody removed the socket as soon as it was made"
+            )
             raise ServingError(error.errno, message) from error
         return FileIdentity(status.st_dev, status.st_ino, status.st_ctime_ns)
 

@@ -24,7 +24,8 @@ SERVICE: Final = "/v1beta1.Registration/Register"
 _OPTIONS: Final = (
     # Else the authority is the percent-encoded socket path, which strict HTTP/2 servers reject.
     ("grpc.default_authority", "localhost"),
-    # Else a fresh channel inherits the connection back-off of the last one: seconds after an outage.
+    # Else a fresh channel inherits the connection back-off of the last one: seconds after an
+    # outage.
     ("grpc.use_local_subchannel_pool", 1),
     # Our own retry knows that an unclear outcome must not be tried again on the same socket.
     ("grpc.enable_retries", 0),
@@ -38,7 +39,7 @@ _UNCLEAR: Final = frozenset(
         grpc.StatusCode.INTERNAL,
     }
 )
-"""Codes that the transport makes: the kubelet itself refuses with UNKNOWN, and may have gone on."""
+"""Codes that the transport makes: the kubelet refuses with UNKNOWN, and may have gone on."""
 
 
 @attrs.frozen
@@ -60,7 +61,10 @@ class GrpcRegistrar(Registrar):
                 raise _explained(error, seconds) from error
 
     def _check_listening(self) -> None:
-        """Find out by a bare connect whether anybody listens: gRPC could not tell that nothing was sent."""
+        """Find out by a bare connect whether anybody listens.
+
+        gRPC could not tell that nothing was sent.
+        """
         path = self.directory.file(KUBELET_SOCKET)
         if code := connect_error(path):
             raise KubeletUnreachableError(code, f"{path}: {os.strerror(code)}")
@@ -70,7 +74,8 @@ def _explained(error: grpc.aio.AioRpcError, seconds: float) -> RegistrationError
     code, text = error.code(), error.details() or error.code().name
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return RegistrationRefusedError(
-            f"the kubelet does not serve {SERVICE} ({text}); is this the kubelet's device plugin socket?"
+            f"the kubelet does not serve {SERVICE} ({text}); "
+            "is this the kubelet's device plugin socket?"
         )
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return RegistrationUnclearError(f"the kubelet did not answer within {seconds:g} s")

@@ -1,11 +1,11 @@
 """The device plugin service, answered by one resource's front.
 
-Every handler is a coroutine on the one event loop: a stream costs no thread, and no number of them can
-keep an Allocate waiting.
+Every handler is a coroutine on the one event loop: a stream costs no thread, and no number of them
+can keep an Allocate waiting.
 """
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import attrs
 
@@ -28,10 +28,18 @@ if TYPE_CHECKING:
 
     Context = ServicerContext[object, object]
 
+_Power = TypeVar("_Power")
+
 
 async def _refuse(context: "Context", error: Exception) -> NoReturn:
     code, text = status_of(error)
     await context.abort(code, text)
+
+
+def _offered(power: _Power | None, call: str) -> _Power:
+    if power is None:
+        raise NotOfferedError(f"{call} is not offered, as GetDevicePluginOptions says")
+    return power
 
 
 @attrs.frozen
@@ -43,7 +51,7 @@ class Servicer(DevicePluginServicer):
     async def GetDevicePluginOptions(  # noqa: N802 - the wire's name
         self, request: wire.Empty, context: "Context"
     ) -> wire.DevicePluginOptions:
-        """Say which powers the plugin has; the kubelet asks once a connection, before Register returns."""
+        """Say which powers the plugin has; asked once a connection, before Register returns."""
         del request, context
         return from_options(self.plugin.options)
 
@@ -52,8 +60,9 @@ class Servicer(DevicePluginServicer):
     ) -> None:
         """Send the full list, then each that differs, for as long as the kubelet listens.
 
-        Written as a coroutine, which the stubs do not know, rather than a generator: only so is the watch
-        closed as soon as the kubelet has gone, not when it is collected; and its closing tells us.
+        Written as a coroutine, which the stubs do not know, rather than a generator: only so is
+        the watch closed as soon as the kubelet has gone, not when it is collected; and its closing
+        tells us.
         """
         del request
         async with aclosing(self.plugin.devices.watch()) as listings:
@@ -63,7 +72,7 @@ class Servicer(DevicePluginServicer):
     async def Allocate(  # noqa: N802 - the wire's name
         self, request: wire.AllocateRequest, context: "Context"
     ) -> wire.AllocateResponse:
-        """Grant each container its devices, or fail as a whole with a text for the pod's status."""
+        """Grant each container its devices, or fail as a whole with text for the pod's status."""
         try:
             grants = [
                 await self.plugin.devices.allocate(to_device_ids(container.devices_ids))
@@ -78,25 +87,19 @@ class Servicer(DevicePluginServicer):
     ) -> wire.PreferredAllocationResponse:
         """Say which devices each container had better get."""
         try:
-            if self.plugin.preference is None:
-                raise NotOfferedError("GetPreferredAllocation is not offered: no policy is set")
-            return from_preferences(
-                [
-                    await self.plugin.preference.prefer(to_wish(container))
-                    for container in request.container_requests
-                ]
-            )
+            preference = _offered(self.plugin.preference, "GetPreferredAllocation")
+            wishes = [to_wish(container) for container in request.container_requests]
+            return from_preferences([await preference.prefer(wish) for wish in wishes])
         except Exception as error:  # noqa: BLE001 - as in Allocate
             await _refuse(context, error)
 
     async def PreStartContainer(  # noqa: N802 - the wire's name
         self, request: wire.PreStartContainerRequest, context: "Context"
     ) -> wire.PreStartContainerResponse:
-        """Make devices ready for a container's start; an error delays it, and the kubelet tries again."""
+        """Make devices ready for a container's start; an error delays it until the next try."""
         try:
-            if self.plugin.preparation is None:
-                raise NotOfferedError("PreStartContainer is not offered: the plugin has no such code")
-            await self.plugin.preparation.prepare(to_device_ids(request.devices_ids))
+            preparation = _offered(self.plugin.preparation, "PreStartContainer")
+            await preparation.prepare(to_device_ids(request.devices_ids))
         except Exception as error:  # noqa: BLE001 - as in Allocate
             await _refuse(context, error)
         return wire.PreStartContainerResponse()

@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import attrs
 
@@ -16,24 +16,24 @@ from deviceplugin.domain.resources import ResourceName
 MAX_PATH: Final = 107
 """Bytes of the longest path that a unix socket can have on Linux."""
 _UNSAFE: Final = "%#?,"
-"""Characters that gRPC's target syntax reads otherwise: it decodes %xx, and cuts or splits at the rest."""
+"""Characters that gRPC's target syntax reads otherwise: it decodes %xx and cuts at the rest."""
 _NAME_BYTES: Final = len("dp-0123456789ab-01234567.sock")
 
 
 def _checked(path: str) -> str:
-    """Return `path`, absolute; raises `ServingError` for one on which nothing could ever be served."""
-    absolute = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps '..', which the kubelet's path has not
+    """Return `path`, absolute; raises `ServingError` if nothing could ever be served there."""
+    absolute = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps each ".."
     if found := sorted(set(absolute) & set(_UNSAFE)):
         message = (
-            f"plugin directory {absolute}: the characters {' '.join(found)} have a meaning of their own in "
-            "a gRPC target; use a directory without them, or a symbolic link to it"
+            f"plugin directory {absolute}: gRPC reads {' '.join(found)} in a target "
+            "otherwise; use a directory without them, or a symbolic link to it"
         )
         raise ServingError(errno.EINVAL, message)
     needed = len(os.fsencode(absolute)) + 1 + _NAME_BYTES
     if needed > MAX_PATH:
         message = (
-            f"plugin directory {absolute}: a socket in it has a path of {needed} bytes, and Linux allows "
-            f"{MAX_PATH}; use a directory of at most {MAX_PATH - 1 - _NAME_BYTES} bytes"
+            f"plugin directory {absolute}: a socket's path in it has {needed} bytes, Linux allows "
+            f"{MAX_PATH}; use a directory whose path is {needed - MAX_PATH} bytes shorter"
         )
         raise ServingError(errno.ENAMETOOLONG, message)
     return absolute
@@ -41,23 +41,18 @@ def _checked(path: str) -> str:
 
 @attrs.frozen
 class SocketDirectory:
-    """The plugin directory as a place for sockets. Raises `ServingError` if it never can be one."""
+    """The plugin directory as a place for sockets; `ServingError` if it never can be one."""
 
     path: str = attrs.field(converter=_checked)
-
-    @classmethod
-    def usable(cls, path: str) -> Self:
-        """Return the directory, or raise `ServingError` that says why nothing can be served in it now."""
-        directory = cls(path)
-        directory.check()
-        return directory
 
     def check(self) -> None:
         """Raise `ServingError` unless sockets can be made here now."""
         code = _why_unusable(self.path)
         if code:
             hint = _HINTS.get(code, "")
-            message = f"plugin directory {self.path}: {os.strerror(code)} (uid {os.geteuid()}){hint}"
+            message = (
+                f"plugin directory {self.path}: {os.strerror(code)} (uid {os.geteuid()}){hint}"
+            )
             raise ServingError(code, message)
 
     def file(self, name: str) -> Path:
@@ -72,8 +67,8 @@ class SocketDirectory:
     def new_name(resource: ResourceName) -> str:
         """Return a file name that was never used: 29 bytes, however long the resource's name is.
 
-        A name of its own for each server keeps every kubelet from mixing up two of them, and keeps a
-        server that closes from removing the socket of a newer one.
+        A name of its own for each server keeps every kubelet from mixing up two of them, and keeps
+        a server that closes from removing the socket of a newer one.
         """
         digest = hashlib.sha256(str(resource).encode()).hexdigest()[:12]
         return f"dp-{digest}-{secrets.token_hex(4)}.sock"

@@ -37,7 +37,7 @@ STATUS: Final[Mapping[type[DevicePluginError], grpc.StatusCode]] = {
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
-    """Return code and text for `error`. The text ends up in the pod's status, for a person to read."""
+    """Return code and text for `error`; the text ends up in the pod's status, for people."""
     for kind in type(error).__mro__:
         if kind in STATUS:
             return STATUS[kind], str(error)

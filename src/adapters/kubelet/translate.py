@@ -64,7 +64,7 @@ def from_options(options: Options) -> DevicePluginOptions:
 
 
 def from_registration(registration: Registration) -> RegisterRequest:
-    """Return the registration as a message, with the same options that the plugin itself answers."""
+    """Return the registration as a message, with the options that the plugin answers too."""
     return RegisterRequest(
         version=API_VERSION,
         endpoint=registration.endpoint,
@@ -112,7 +112,7 @@ def to_wish(request: ContainerPreferredAllocationRequest) -> Wish:
 
 
 def from_preferences(choices: Iterable[Iterable[DeviceId]]) -> PreferredAllocationResponse:
-    """Return one response for each container's preference; none leaves the choice to the kubelet."""
+    """Return a response for each container's preference; none leaves the kubelet the choice."""
     return PreferredAllocationResponse(
         container_responses=[
             ContainerPreferredAllocationResponse(deviceIDs=[key.value for key in ids])
