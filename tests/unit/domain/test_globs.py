@@ -1,0 +1,103 @@
+"""The laws of patterns."""
+
+from fnmatch import fnmatchcase
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.globs import MAX_PATTERN, Glob, NodeGlob
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting", "other"),
+    [
+        ("ttyUSB*", ["ttyUSB0", "ttyUSB"], ["xttyUSB0", "TTYUSB0", "ttyusb0", "ttyS0"]),
+        ("ttyUSB?", ["ttyUSB0"], ["ttyUSB", "ttyUSB10"]),
+        ("vcs[1-3]", ["vcs1", "vcs3"], ["vcs4", "vcs", "vcs12"]),
+        ("vcs[!1-3]", ["vcs4", "vcsa"], ["vcs1", "vcs"]),
+        ("[*]", ["*"], ["x"]),
+        ("[[]x", ["[x"], ["x"]),
+        ("a[b", ["a[b"], ["ab"]),
+        ("[]]", ["]"], ["[", ""]),
+        ("[!]]", ["x"], ["]"]),
+        ("[c-a]", [], ["a", "b", "c", "-"]),
+        ("a.b", ["a.b"], ["axb"]),
+        ("*", ["", "any", "any\nlines"], []),
+        ("my device", ["my device"], ["mydevice"]),
+    ],
+)
+def test_a_glob_fits_whole_values_as_in_a_shell(
+    pattern: str, fitting: list[str], other: list[str]
+) -> None:
+    assert [each for each in fitting if not Glob(pattern).fits(each)] == []
+    assert [each for each in other if Glob(pattern).fits(each)] == []
+
+
+@given(
+    st.text(alphabet="ab*?[]!-^\\.\n", min_size=1, max_size=9),
+    st.text(alphabet="ab]!-^[\\.\n", max_size=6),
+)
+def test_a_glob_means_what_fnmatch_means(pattern: str, value: str) -> None:
+    """People know these rules; only their limits are our own."""
+    assert Glob(pattern).fits(value) == fnmatchcase(value, pattern)
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 2000 + "b", "*[!b]" * 800 + "b", "*" * 4000 + "b"])
+def test_no_pattern_takes_for_ever(pattern: str) -> None:
+    """A file of configuration can slow down the plugin, not stop it."""
+    glob, begin = Glob(pattern), process_time()
+    assert not glob.fits("a" * 4096)
+    assert process_time() - begin < 1
+
+
+@pytest.mark.parametrize("text", ["", "x" * (MAX_PATTERN + 1)])
+def test_a_pattern_that_fits_nothing_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValueError, match="1 to 4096 characters"):
+        Glob(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fitting", "other"),
+    [
+        ("/dev/kvm", ["/dev/kvm"], ["/dev/kvm0", "/dev/net/kvm"]),
+        ("/dev/*", ["/dev/kvm"], ["/dev/net/tun", "/dev"]),
+        ("/dev/serial/by-id/usb-*", ["/dev/serial/by-id/usb-x"], ["/dev/serial/by-id/x/usb-"]),
+        ("/dev/*/by-id/?", ["/dev/serial/by-id/a"], ["/dev/serial/by-id/ab"]),
+        ("/dev/a[/]b", ["/dev/a[/]b"], ["/dev/a/b"]),
+    ],
+)
+def test_wildcards_of_a_node_never_cross_a_slash(
+    pattern: str, fitting: list[str], other: list[str]
+) -> None:
+    assert [each for each in fitting if not NodeGlob(pattern).fits(each)] == []
+    assert [each for each in other if NodeGlob(pattern).fits(each)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("kvm", "below /dev"),
+        ("/dev", "below /dev"),
+        ("/devices/x", "below /dev"),
+        ("/etc/passwd", "below /dev"),
+        ("/dev/../etc/passwd", "'..'"),
+        ("/dev//kvm", "empty parts"),
+        ("/dev/serial/", "empty parts"),
+        ("/dev/**/x", "one '*' for each level"),
+        ("/dev/" + "x/" * 3000 + "x", "at most 4096"),
+    ],
+)
+def test_a_node_is_a_path_below_dev(text: str, rule: str) -> None:
+    """The error names the rule that is broken."""
+    with pytest.raises(InvalidValueError) as caught:
+        NodeGlob(text)
+    assert rule in str(caught.value)
+
+
+def test_patterns_that_read_alike_are_equal() -> None:
+    """They are values."""
+    assert Glob("a*") == Glob("a*") != Glob("a?")
+    assert len({NodeGlob("/dev/a"), NodeGlob("/dev/a")}) == 1

@@ -1,0 +1,168 @@
+"""The laws of rules, alternatives and conditions."""
+
+import attrs
+import pytest
+
+from deviceplugin.domain.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.matching import Alternative, Miss, ResourceRule, demand
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.rules import Conditions, alternative, rule
+
+MODEM = Candidate(
+    name="ttyUSB0",
+    subsystem="tty",
+    devpath="/devices/pci0000:00/0000:00:14.0/usb1/1-2/1-2:1.0/ttyUSB0/tty/ttyUSB0",
+    paths=("/dev/serial/by-id/usb-x", "/dev/ttyUSB0"),
+    driver="ftdi_sio",
+    attributes={"serial": "A1", "device/../port": None},
+)
+
+
+@pytest.mark.parametrize(
+    "conditions",
+    [
+        {"subsystem": "tty"},
+        {"name": "ttyUSB[0-9]"},
+        {"driver": "ftdi*"},
+        {"devpath": "/devices/*/usb1/1-2/*"},
+        {"attributes": {"serial": "A1"}},
+        {"node": "/dev/ttyUSB*"},
+        {"node": "/dev/serial/by-id/*"},
+        {"subsystem": "tty", "driver": "ftdi_sio", "attributes": {"serial": "?1"}},
+    ],
+)
+def test_conditions_that_all_hold_make_a_match(conditions: Conditions) -> None:
+    assert rule("x.local/modem", conditions).miss(MODEM) is None
+    assert rule("x.local/modem", conditions).matches(MODEM)
+
+
+@pytest.mark.parametrize(
+    ("conditions", "miss"),
+    [
+        ({"subsystem": "usb"}, Miss("subsystem", "usb", ("tty",))),
+        ({"name": "ttyACM*", "driver": "x"}, Miss("name", "ttyACM*", ("ttyUSB0",))),
+        ({"driver": "ftdi"}, Miss("driver", "ftdi", ("ftdi_sio",))),
+        ({"attributes": {"serial": "A"}}, Miss("attributes.serial", "A", ("A1",))),
+        ({"node": "/dev/kvm"}, Miss("node", "/dev/kvm", MODEM.paths)),
+    ],
+)
+def test_a_miss_tells_the_first_condition_that_fails_and_the_value_seen(
+    conditions: Conditions, miss: Miss
+) -> None:
+    assert rule("x.local/modem", conditions).miss(MODEM) == miss
+    assert not rule("x.local/modem", conditions).matches(MODEM)
+
+
+def test_a_value_that_is_not_there_fits_no_pattern() -> None:
+    """Not even "*": a condition on an attribute asks for devices that have it."""
+    nameless = attrs.evolve(MODEM, driver="", attributes={"serial": None}, devpath="", paths=())
+    for wanted in ({"driver": "*"}, {"attributes": {"serial": "*"}}, {"devpath": "*"}):
+        miss = rule("x.local/modem", wanted).miss(nameless)
+        assert miss is not None
+        assert miss.seen == ()
+        assert str(miss).endswith("seen nothing")
+
+
+def test_a_list_of_values_means_any_of_them() -> None:
+    condition = demand(Fact(Kind.NAME), "ttyACM*", "ttyUSB0")
+    assert condition.holds(MODEM)
+    assert condition.holds(attrs.evolve(MODEM, name="ttyACM7"))
+    assert not condition.holds(attrs.evolve(MODEM, name="ttyUSB1"))
+    assert str(condition) == "name: ttyACM* or ttyUSB0"
+
+
+def test_one_alternative_is_enough() -> None:
+    both = rule("x.local/serial", {"name": "ttyACM*"}, {"name": "ttyUSB*"})
+    assert both.matches(MODEM)
+    assert both.matches(attrs.evolve(MODEM, name="ttyACM0"))
+    assert not both.matches(attrs.evolve(MODEM, name="ttyS0"))
+
+
+def test_the_miss_is_that_of_the_alternative_that_came_closest() -> None:
+    """What is nearly right is what the person meant."""
+    far, near = {"subsystem": "usb"}, {"subsystem": "tty", "name": "ttyACM*"}
+    for match in ([far, near], [near, far]):
+        assert rule("x.local/serial", *match).miss(MODEM) == Miss("name", "ttyACM*", ("ttyUSB0",))
+
+
+def test_conditions_are_tried_cheapest_first_whatever_their_order_in_the_file() -> None:
+    """Names and places cost nothing to know; each attribute costs a file to read."""
+    written: Conditions = {
+        "attributes": {"serial": "A"},
+        "driver": "x",
+        "name": "y",
+        "subsystem": "tty",
+    }
+    tried = [next(iter(each.facts)).kind for each in alternative(written).conditions]
+    assert tried == [Kind.SUBSYSTEM, Kind.NAME, Kind.DRIVER, Kind.ATTRIBUTE]
+
+
+def test_a_rule_asks_only_for_what_could_still_decide() -> None:
+    """Step by step: nothing is read of a device that something cheaper rules out."""
+    unread = attrs.evolve(MODEM, driver=None, attributes={})
+    asking = rule(
+        "x.local/modem",
+        {"subsystem": "tty", "driver": "ftdi_sio", "attributes": {"serial": "A1", "port": "2"}},
+    )
+    assert asking.needs(attrs.evolve(unread, subsystem="usb")) == frozenset()
+    assert asking.needs(unread) == {Fact(Kind.DRIVER)}
+    assert asking.needs(attrs.evolve(unread, driver="other")) == frozenset()
+    driven = attrs.evolve(unread, driver="ftdi_sio")
+    assert asking.needs(driven) == {Fact(Kind.ATTRIBUTE, "serial")}
+    assert asking.needs(attrs.evolve(driven, attributes={"serial": None})) == frozenset()
+    read = attrs.evolve(driven, attributes={"serial": "A1"})
+    assert asking.needs(read) == {Fact(Kind.ATTRIBUTE, "port")}
+    assert (
+        asking.needs(attrs.evolve(read, attributes={"serial": "A1", "port": "2"})) == frozenset()
+    )
+
+
+def test_a_rule_asks_for_nothing_more_once_an_alternative_holds() -> None:
+    either = rule("x.local/modem", {"attributes": {"slow": "1"}}, {"name": "ttyUSB0"})
+    assert either.needs(MODEM) == frozenset()
+
+
+def test_a_rule_tells_which_attributes_it_may_read() -> None:
+    """So that a recording can hold just these."""
+    asking = rule(
+        "x.local/x",
+        {"attributes": {"serial": "A", "device/vendor": "B"}},
+        {"name": "x", "attributes": {"serial": "C"}},
+    )
+    assert asking.attributes == {"serial", "device/vendor"}
+
+
+@pytest.mark.parametrize("key", ["", ".", "..", "../serial", "a//b", "/etc/passwd", "a/./b", "a/"])
+def test_an_attribute_is_a_file_below_the_device(key: str) -> None:
+    """No configuration makes the scanner read anything else."""
+    with pytest.raises(InvalidValueError, match="below the device"):
+        Fact(Kind.ATTRIBUTE, key)
+
+
+def test_what_could_match_nothing_or_everything_is_refused() -> None:
+    with pytest.raises(InvalidValueError, match="at least one condition"):
+        Alternative(())
+    with pytest.raises(InvalidValueError, match="at least one entry"):
+        ResourceRule(resource=ResourceName("x.local", "x"), match=())
+    with pytest.raises(InvalidValueError, match="at least one value"):
+        demand(Fact(Kind.NAME))
+
+
+@pytest.mark.parametrize("permissions", ["", "rwx", "rr", "R"])
+def test_permissions_that_no_runtime_knows_are_refused(permissions: str) -> None:
+    """With what is allowed."""
+    with pytest.raises(InvalidValueError, match="letters r, w and m"):
+        attrs.evolve(rule("x.local/x", {"name": "x"}), permissions=permissions)
+
+
+def test_an_unknown_allocation_policy_is_refused() -> None:
+    """With what is allowed."""
+    with pytest.raises(InvalidValueError, match="none, packed, spread"):
+        attrs.evolve(rule("x.local/x", {"name": "x"}), allocation_policy="best")
+
+
+def test_the_least_is_the_default() -> None:
+    """Nodes may be read and written, not made; the kubelet chooses; the resource is there."""
+    good = rule("x.local/x", {"name": "x"})
+    assert (good.permissions, good.allocation_policy, good.advertise_empty) == ("rw", "none", True)
