@@ -1,0 +1,49 @@
+"""What happens while devices are looked for; recorded when it begins to be true, not again."""
+
+from typing import ClassVar
+
+import attrs
+
+from deviceplugin.domain.events import Event, Level, ResourceEvent
+
+
+@attrs.frozen(kw_only=True)
+class DirectoryUnreadable(Event):
+    """A whole directory of devices cannot be listed; what is in it stays unseen."""
+
+    level: ClassVar[Level] = "warning"
+    path: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class EntryUnreadable(Event):
+    """One odd entry is passed over, or one value stays unknown."""
+
+    level: ClassVar[Level] = "debug"
+    path: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class NumaNodeUnknown(ResourceEvent):
+    """A device is offered without a NUMA node, for the reason given."""
+
+    level: ClassVar[Level] = "debug"
+    device: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class ResourceUnmatched(ResourceEvent):
+    """There is no device to offer: candidates seen, and what ruled out the last of them."""
+
+    candidates: int
+    reasons: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class OptionalResourceUnmatched(ResourceUnmatched):
+    """The same of a resource that is only served where it has devices."""
+
+    level: ClassVar[Level] = "debug"
