@@ -13,6 +13,8 @@ _Result = TypeVar("_Result")
 
 PATIENCE = 60.0
 """Seconds after which a test that hangs is ended."""
+ENDING = 1.0
+"""Seconds within which a task that is ending when the test is over has ended."""
 
 
 @cache
@@ -33,13 +35,17 @@ async def _guarded(law: Coroutine[Any, Any, _Result], patience: float) -> _Resul
     before = asyncio.all_tasks()
     async with asyncio.timeout(patience):
         result = await law
-    left = asyncio.all_tasks() - before
+    await _nothing_is_left(asyncio.all_tasks() - before)
+    return result
+
+
+async def _nothing_is_left(tasks: set[asyncio.Task[Any]]) -> None:
+    """Allow what is ending, such as a handler of gRPC's, to end; end and report the rest."""
+    if not tasks:
+        return
+    _, left = await asyncio.wait(tasks, timeout=ENDING)
     for task in left:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
     if left:
-        message = (
-            f"tasks left behind: {sorted(task.get_name() + ' ' + repr(task) for task in left)}"
-        )
-        raise AssertionError(message)
-    return result
+        raise AssertionError(f"tasks left behind: {sorted(map(repr, left))}")

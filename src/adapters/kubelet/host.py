@@ -32,7 +32,7 @@ class GrpcIncarnation(Incarnation):
     """A running server and its socket."""
 
     _server: grpc.aio.Server
-    _directory: SocketDirectory
+    _servicer: Servicer
     _endpoint: str
     _identity: FileIdentity
 
@@ -49,6 +49,7 @@ class GrpcIncarnation(Incarnation):
     async def close(self) -> None:
         """Cancel all calls and close. gRPC removes the socket, by its name: nobody else has it."""
         await self._server.stop(grace=None)
+        await self._servicer.quiet()
 
 
 @attrs.frozen
@@ -62,11 +63,12 @@ class GrpcHost(Host):
         self.directory.check()
         name = self.directory.new_name(plugin.resource)
         server = grpc.aio.server(options=_OPTIONS)
-        add_DevicePluginServicer_to_server(Servicer(plugin), server)
+        servicer = Servicer(plugin)
+        add_DevicePluginServicer_to_server(servicer, server)
         try:
             self._bind(server, name)
             await server.start()
-            return GrpcIncarnation(server, self.directory, name, self._identity(name))
+            return GrpcIncarnation(server, servicer, name, self._identity(name))
         except BaseException:
             await server.stop(grace=None)
             raise

@@ -4,6 +4,7 @@ Every handler is a coroutine on the one event loop: a stream costs no thread, an
 can keep an Allocate waiting.
 """
 
+import asyncio
 from contextlib import aclosing
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -42,11 +43,19 @@ def _offered(power: _Power | None, call: str) -> _Power:
     return power
 
 
-@attrs.frozen
+@attrs.define
 class Servicer(DevicePluginServicer):
     """Answers the kubelet with what `plugin` says."""
 
     plugin: DevicePlugin
+    _streams: int = attrs.field(default=0, init=False)
+    _quiet: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
+
+    async def quiet(self) -> None:
+        """Return when no stream is left: gRPC's own stop returns before its handlers do."""
+        while self._streams:
+            self._quiet.clear()
+            await self._quiet.wait()
 
     async def GetDevicePluginOptions(  # noqa: N802 - the wire's name
         self, request: wire.Empty, context: "Context"
@@ -65,9 +74,14 @@ class Servicer(DevicePluginServicer):
         tells us.
         """
         del request
-        async with aclosing(self.plugin.devices.watch()) as listings:
-            async for listing in listings:
-                await context.write(from_listing(listing))
+        self._streams += 1
+        try:
+            async with aclosing(self.plugin.devices.watch()) as listings:
+                async for listing in listings:
+                    await context.write(from_listing(listing))
+        finally:
+            self._streams -= 1
+            self._quiet.set()
 
     async def Allocate(  # noqa: N802 - the wire's name
         self, request: wire.AllocateRequest, context: "Context"
