@@ -1,1 +1,5 @@
 """Watching files through the kernel's inotify."""
+
+from deviceplugin.adapters.inotify.directory import InotifyDirectory
+
+__all__ = ["InotifyDirectory"]

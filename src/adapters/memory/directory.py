@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 
+from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 
@@ -33,13 +34,13 @@ class MemoryDirectory(PluginDirectory):
 
     async def changed(self, seconds: float) -> None:
         """Return at the next change, or after `seconds`."""
-        sleeping = asyncio.create_task(self._ring(seconds))
+        waking = asyncio.create_task(self._wake_after(seconds))
         try:
             await self._woken.wait()
-            self._woken.clear()
         finally:
-            sleeping.cancel()
-            await asyncio.wait({sleeping})
+            await ended(waking)
+        # Not before: a call that is cancelled while it ends must leave the wake to the next one.
+        self._woken.clear()
 
     def close(self) -> None:
         """Let a `changed` that is under way return; later ones only wait."""
@@ -83,6 +84,6 @@ class MemoryDirectory(PluginDirectory):
         if not self.deaf and not self._closed:
             self._woken.set()
 
-    async def _ring(self, seconds: float) -> None:
+    async def _wake_after(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
         self._woken.set()

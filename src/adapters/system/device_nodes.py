@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
@@ -103,7 +104,7 @@ class SystemDeviceNodes(DeviceNodes):
         if not path.startswith(f"{_ROOT}/"):
             raise FileNotFoundError(path)
         try:
-            return os.readlink(self._here(path))  # noqa: PTH115 - text, not a path
+            return str(Path(self._here(path)).readlink())
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise

@@ -1,0 +1,129 @@
+"""The plugin directory, watched in the event loop."""
+
+import asyncio
+import errno
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from deviceplugin.adapters.inotify.watches import Watches
+from deviceplugin.domain.events import WatchDegraded
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.journal import Journal
+
+_REMEDIES: Final[Mapping[int | None, str]] = {
+    errno.EMFILE: "raise fs.inotify.max_user_instances (or this process's limit of open files)",
+    errno.ENFILE: "raise fs.file-max",
+    errno.ENOSPC: "raise fs.inotify.max_user_watches",
+    errno.ENOSYS: "this kernel has no inotify",
+}
+
+
+class InotifyDirectory(PluginDirectory):
+    """Hears of changes through inotify, with one instance, no thread, and no task between calls.
+
+    It listens from its construction on: the kernel keeps what happens until the first `changed`,
+    and between any two. It follows the path anew at the end of each `changed`, before the caller
+    looks again; so whatever changes after a look is heard.
+
+    Names that matter are those that end in .sock. Without inotify `changed` only waits, so that
+    the caller's interval is a poll; that is recorded once, and tried again after each wait.
+    """
+
+    def __init__(self, path: str, *, clock: Clock, journal: Journal) -> None:
+        self._path = path
+        self._clock = clock
+        self._journal = journal
+        self._woken = asyncio.Event()
+        self._watches: Watches | None = None
+        self._listening: asyncio.AbstractEventLoop | None = None
+        self._degraded = False
+        self._closed = False
+        self._cover()
+
+    @property
+    def path(self) -> str:
+        """The directory, as configured."""
+        return self._path
+
+    def identity(self, name: str) -> FileIdentity | None:
+        """Return which file `name` stands for now, through any link."""
+        try:
+            found = Path(self._path, name).stat()
+        except (OSError, ValueError):
+            return None
+        return FileIdentity(found.st_dev, found.st_ino, found.st_ctime_ns)
+
+    async def changed(self, seconds: float) -> None:
+        """Return as soon as a socket, the directory or a link to it may have changed."""
+        waking = asyncio.create_task(self._wake_after(seconds))
+        self._listen()
+        try:
+            await self._woken.wait()
+        finally:
+            self._deafen()
+            waking.cancel()
+            await asyncio.wait({waking})
+        # Not before: a call that is cancelled while it ends must leave the wake to the next one.
+        self._woken.clear()
+        self._cover()
+
+    def close(self) -> None:
+        """Stop watching; a `changed` that is under way returns, later ones only wait."""
+        if not self._closed:
+            self._closed = True
+            self._release()
+            self._woken.set()
+
+    def _cover(self) -> None:
+        """Watch what the path means now."""
+        if self._closed:
+            return
+        try:
+            self._watches = self._watches or Watches()
+            self._watches.cover(self._path)
+        except OSError as error:
+            self._degrade(error)
+        else:
+            self._degraded = False
+
+    def _degrade(self, error: OSError) -> None:
+        self._release()
+        if not self._degraded:
+            self._degraded = True
+            self._journal.record(WatchDegraded(reason=_reason(error)))
+
+    def _listen(self) -> None:
+        if self._watches is not None:
+            self._listening = asyncio.get_running_loop()
+            self._listening.add_reader(self._watches.fileno(), self._hear, self._watches)
+
+    def _deafen(self) -> None:
+        if self._listening is not None and self._watches is not None:
+            self._listening.remove_reader(self._watches.fileno())
+        self._listening = None
+
+    def _hear(self, watches: Watches) -> None:
+        try:
+            if watches.heard():
+                self._woken.set()
+        except OSError as error:
+            self._degrade(error)
+            self._woken.set()
+
+    def _release(self) -> None:
+        self._deafen()
+        if self._watches is not None:
+            self._watches.close()
+            self._watches = None
+
+    async def _wake_after(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._woken.set()
+
+
+def _reason(error: OSError) -> str:
+    name = errno.errorcode.get(error.errno or 0, "an error")
+    remedy = _REMEDIES.get(error.errno, "see inotify(7)")
+    return f"inotify: {name} (errno {error.errno}, {error.strerror}): {remedy}"

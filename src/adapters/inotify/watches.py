@@ -1,0 +1,99 @@
+"""One inotify instance, and what it watches for the sake of one directory."""
+
+import errno
+from collections import defaultdict
+from contextlib import suppress
+from typing import Final
+
+from inotify_simple import flags
+
+from deviceplugin.adapters.inotify.instance import Event, open_instance
+from deviceplugin.adapters.inotify.places import places
+
+_MASK: Final[int] = (
+    flags.CREATE
+    | flags.DELETE
+    | flags.MOVED_FROM
+    # A file that is renamed into place sends no CREATE.
+    | flags.MOVED_TO
+    | flags.DELETE_SELF
+    | flags.MOVE_SELF
+    | flags.ONLYDIR
+)
+"""What each watch tells of. One mask for all, since one folder may be watched for two reasons."""
+
+_ANY_SOCKET: Final = "*.sock"
+_EXHAUSTED: Final = frozenset({errno.ENOSPC, errno.ENOMEM})
+
+
+class Watches:
+    """Hears of what may change the files that a directory shows.
+
+    Three kinds of names matter: sockets in the directory; the directory's own name in its parent,
+    because a removed directory says nothing itself while a socket of ours in it is open; and each
+    link on the way, because one that is re-pointed says nothing at all. All else is noise.
+
+    Raises `OSError` where the kernel has no instance, or no watch, left to give.
+    """
+
+    def __init__(self) -> None:
+        self._inotify = open_instance()
+        self._wanted: dict[int, set[str]] = {}
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when there is something to hear."""
+        return self._inotify.fileno()
+
+    def cover(self, path: str) -> None:
+        """Watch what `path` means now, and nothing else.
+
+        The kernel knows a folder that is watched already and gives it the same watch again. So no
+        event is lost where nothing moved, and nothing need be compared here.
+        """
+        now = places(path)
+        wanted: dict[int, set[str]] = defaultdict(set)
+        # The directory comes last: if it is replaced after this, its parent is watched already.
+        for folder, name in (*now.names, (now.directory, _ANY_SOCKET)):
+            watch = None if folder is None else self._watch(folder)
+            if watch is not None:
+                wanted[watch].add(name)
+        for stale in self._wanted.keys() - wanted.keys():
+            # The kernel may have ended it by itself.
+            with suppress(OSError):
+                self._inotify.rm_watch(stale)
+        self._wanted = dict(wanted)
+
+    def heard(self) -> bool:
+        """Take all that there is to hear; say whether any of it matters."""
+        return any(self._matters(event) for event in self._inotify.read(timeout=0))
+
+    def close(self) -> None:
+        """Give the instance back."""
+        self._inotify.close()
+
+    def _watch(self, folder: str) -> int | None:
+        try:
+            return self._inotify.add_watch(folder, _MASK)
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                raise
+            # It is gone again, no folder, or not ours to read: a poll has to do.
+            return None
+
+    def _matters(self, event: Event) -> bool:
+        if event.mask & flags.Q_OVERFLOW:
+            return True
+        wanted = self._wanted.get(event.wd)
+        if wanted is None:
+            # What is not watched any more, such as the end of a watch that we ended.
+            return False
+        # No name: the folder itself was removed, moved or unmounted, or its watch has ended.
+        return (
+            not event.name
+            or event.name in wanted
+            or (_ANY_SOCKET in wanted and _is_socket(event.name))
+        )
+
+
+def _is_socket(name: str) -> bool:
+    return name.endswith(".sock") and not name.startswith(".")

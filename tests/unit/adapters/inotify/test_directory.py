@@ -1,0 +1,257 @@
+"""What the contract cannot say of inotify."""
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.memory.clock import ManualClock
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.system import SystemClock
+from deviceplugin.domain.events import WatchDegraded
+from deviceplugin.testing.contracts.law import soon
+from deviceplugin.testing.loop import run
+
+LONG: Final = 3600.0
+QUEUE: Final = Path("/proc/sys/fs/inotify/max_queued_events")
+MANY: Final = 100_000
+
+
+@contextmanager
+def watched(path: Path) -> Generator[InotifyDirectory]:
+    """Watch `path` in real time."""
+    directory = InotifyDirectory(str(path), clock=SystemClock(), journal=MemoryJournal())
+    with closing(directory):
+        yield directory
+
+
+async def waiting(directory: InotifyDirectory) -> asyncio.Task[None]:
+    """Return a call that has begun to listen."""
+    task = asyncio.create_task(directory.changed(LONG))
+    await asyncio.sleep(0)
+    return task
+
+
+async def heard_nothing(task: asyncio.Task[None]) -> None:
+    """Let the loop poll a few times; what had happened before would have woken the task."""
+    for _ in range(5):
+        await asyncio.sleep(0.001)
+    assert not task.done()
+    task.cancel()
+    await asyncio.wait({task})
+
+
+def test_noise_wakes_nobody(tmp_path: Path) -> None:
+    """The kubelet writes its checkpoint at each allocation: a hidden file, renamed into place."""
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+
+    async def law() -> None:
+        with watched(plugins) as directory:
+            task = await waiting(directory)
+            for name in ("kubelet_internal_checkpoint", "DEPRECATION", ".hidden.sock", "sock"):
+                (plugins / ".1234").touch()
+                (plugins / ".1234").rename(plugins / name)
+                (plugins / name).unlink()
+            (plugins / "folder").mkdir()
+            (tmp_path / "beside.sock").touch()
+            await heard_nothing(task)
+
+    run(law())
+
+
+def test_a_directory_is_awaited_from_the_first_name_that_is_missing(tmp_path: Path) -> None:
+    """Missing is no error, however much is missing: each name that appears is a wake."""
+    plugins = tmp_path / "kubelet" / "device-plugins"
+
+    async def law() -> None:
+        with watched(plugins) as directory:
+            assert directory.identity("kubelet.sock") is None
+            for each in (plugins.parent, plugins):
+                task = await waiting(directory)
+                each.mkdir()
+                await soon(asyncio.wait_for(task, None))
+            task = await waiting(directory)
+            (plugins / "kubelet.sock").touch()
+            await soon(asyncio.wait_for(task, None))
+            assert directory.identity("kubelet.sock") is not None
+
+    run(law())
+
+
+def test_a_directory_that_is_moved_away_is_missed(tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.mkdir()
+
+    async def law() -> None:
+        with watched(plugins) as directory:
+            (plugins / "ours.sock").touch()
+            await soon(directory.changed(LONG))
+            plugins.rename(tmp_path / "old")
+            await soon(directory.changed(LONG))
+            assert directory.identity("ours.sock") is None
+            task = await waiting(directory)
+            (tmp_path / "old" / "kubelet.sock").touch()
+            await heard_nothing(task)
+
+    run(law())
+
+
+def test_a_file_in_the_place_of_the_directory_is_borne(tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.touch()
+
+    async def law() -> None:
+        with watched(plugins) as directory:
+            task = await waiting(directory)
+            plugins.unlink()
+            await soon(asyncio.wait_for(task, None))
+            plugins.mkdir()
+            await soon(directory.changed(LONG))
+            task = await waiting(directory)
+            (plugins / "kubelet.sock").touch()
+            await soon(asyncio.wait_for(task, None))
+
+    run(law())
+
+
+def test_a_parent_that_may_not_be_read_is_done_without(tmp_path: Path) -> None:
+    """Then the directory's removal is left to the poll; its files are watched all the same."""
+    plugins = tmp_path / "closed" / "plugins"
+    plugins.mkdir(parents=True)
+    plugins.parent.chmod(0o311)
+
+    async def law() -> None:
+        with watched(plugins) as directory:
+            task = await waiting(directory)
+            (plugins / "kubelet.sock").touch()
+            await soon(asyncio.wait_for(task, None))
+
+    try:
+        run(law())
+    finally:
+        plugins.parent.chmod(0o755)
+
+
+def test_an_overflow_is_a_wake_and_no_end(tmp_path: Path) -> None:
+    """When the kernel dropped events, nobody knows which: that is a reason to look."""
+    length = int(QUEUE.read_text())
+    if length > MANY:
+        pytest.skip("overflow: the queue of this kernel is too long to fill")
+
+    async def law() -> None:
+        with watched(tmp_path) as directory:
+            # Equal events in a row fall together, so two names take turns.
+            for number in range(length // 2 + 10):
+                (tmp_path / f".{number}").touch()
+                (tmp_path / f".{number}").unlink()
+            await soon(directory.changed(LONG))
+            task = await waiting(directory)
+            (tmp_path / "kubelet.sock").touch()
+            await soon(asyncio.wait_for(task, None))
+
+    run(law())
+
+
+def descriptors() -> set[str]:
+    """Return the numbers of this process's open files."""
+    return {each.name for each in Path("/proc/self/fd").iterdir()}
+
+
+def test_descriptors_are_given_back(tmp_path: Path) -> None:
+    """A thousand watchers, each used and closed, leave as many descriptors as before."""
+
+    async def law() -> None:
+        before = descriptors()
+        for _ in range(1000):
+            with watched(tmp_path) as directory:
+                await directory.changed(0)
+        assert descriptors() == before
+
+    run(law())
+
+
+@contextmanager
+def no_descriptors_left() -> Generator[None]:
+    """Let this process open no more files: a limit that holds for root, too."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest = os.dup(0)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_without_inotify_the_wait_is_a_poll_until_it_is_back(tmp_path: Path) -> None:
+    """Recorded once for each time it is lost, with what to do about it."""
+
+    async def law() -> None:
+        clock, journal = ManualClock(), MemoryJournal()
+        for name in ("0.sock", "1.sock", "2.sock"):
+            (tmp_path / name).touch()
+        with no_descriptors_left():
+            directory = InotifyDirectory(str(tmp_path), clock=clock, journal=journal)
+            for number in range(3):
+                task = await waiting(directory)
+                (tmp_path / f"{number}.sock").rename(tmp_path / "kubelet.sock")
+                await clock.advance(LONG - 1)
+                assert not task.done()
+                await clock.advance(1)
+                await soon(asyncio.wait_for(task, None))
+                assert directory.identity("kubelet.sock") is not None
+        (degraded,) = journal.events
+        assert isinstance(degraded, WatchDegraded)
+        assert "EMFILE (errno 24" in degraded.reason
+        assert "fs.inotify.max_user_instances" in degraded.reason
+        # The end of the next wait tries again.
+        task = await waiting(directory)
+        await clock.advance(LONG)
+        await soon(asyncio.wait_for(task, None))
+        (tmp_path / "kubelet.sock").unlink()
+        await soon(directory.changed(LONG))
+        assert len(journal.events) == 1
+        directory.close()
+
+    run(law())
+
+
+LIMITED: Final = """
+import sys
+from pathlib import Path
+from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.system import SystemClock
+
+Path(f"/proc/sys/user/{sys.argv[1]}").write_text("0")
+journal = MemoryJournal()
+InotifyDirectory("/", clock=SystemClock(), journal=journal).close()
+print(*(event.reason for event in journal.events))
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("max_inotify_instances", "EMFILE (errno 24"),
+        ("max_inotify_watches", "ENOSPC (errno 28"),
+    ],
+)
+def test_each_limit_of_the_kernel_is_named(limit: str, expected: str) -> None:
+    """In a user namespace of its own, whose limits are nobody else's."""
+    command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", LIMITED, limit]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    if ended.returncode:
+        pytest.skip(f"user namespace: {ended.stderr.strip().splitlines()[-1]}")
+    assert expected in ended.stdout
+    remedy = limit.replace("max_inotify", "fs.inotify.max_user")
+    assert remedy in ended.stdout
