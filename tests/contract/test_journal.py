@@ -1,10 +1,13 @@
 """Each journal obeys the laws of `Journal`."""
 
+import logging
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import attrs
 
+from deviceplugin.adapters.logs import LoggingJournal
+from deviceplugin.adapters.logs.lines import event_name, facts, line
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.events import Event
 from deviceplugin.testing.contracts.journal import JournalContract, JournalWorld
@@ -19,6 +22,43 @@ class _MemoryWorld:
 
     def note_of(self, event: Event) -> object:
         return event
+
+
+class _Kept(logging.Handler):
+    """Keeps records."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+class _LoggingWorld:
+    """A logger of its own, with a handler that keeps what it is given."""
+
+    def __init__(self) -> None:
+        logger = logging.getLogger("test of laws")
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+        self._kept = _Kept()
+        logger.handlers = [self._kept]
+        self.journal = LoggingJournal(logger)
+
+    def notes(self) -> Sequence[object]:
+        return [each.getMessage() for each in self._kept.records]
+
+    def note_of(self, event: Event) -> object:
+        return line(event_name(type(event)), facts(event))
+
+
+class TestLoggingJournal(JournalContract):
+    """Records of the standard library."""
+
+    @contextmanager
+    def world(self) -> Generator[JournalWorld]:
+        yield _LoggingWorld()
 
 
 class TestMemoryJournal(JournalContract):

@@ -8,7 +8,8 @@ from typing import Any, Protocol, get_type_hints
 
 import attrs
 
-from deviceplugin.domain.events import Event, ScanFailed
+from deviceplugin.domain import events
+from deviceplugin.domain.events import Event, ResourceEvent, ScanFailed
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
 
@@ -31,9 +32,10 @@ _ODD_TEXTS = (
 
 
 def event_kinds(root: type[Event] = Event) -> tuple[type[Event], ...]:
-    """Return each class of events that can happen: those that no other one specialises."""
-    found = [kind for each in root.__subclasses__() for kind in event_kinds(each)]
-    return tuple(found) or (root,)
+    """Return each class of events that can happen."""
+    below = [kind for each in root.__subclasses__() for kind in event_kinds(each)]
+    itself = [] if root in {Event, ResourceEvent} or root.__module__ != events.__name__ else [root]
+    return (*itself, *below)
 
 
 def example(kind: type[Event]) -> Event:

@@ -1,0 +1,42 @@
+"""Names and keys that people search for. Change them as you would change an API."""
+
+from typing import Final
+
+from deviceplugin.adapters.logs.lines import event_name, facts
+from deviceplugin.testing.contracts.journal import event_kinds, example
+
+PROMISED: Final = {
+    "allocation_failed": "resource devices reason",
+    "device_skipped": "resource device reason",
+    "devices_allocated": "resource devices",
+    "inventory_changed": "resource devices healthy added updated vanished",
+    "kubelet_appeared": "directory",
+    "kubelet_awaited": "directory reason",
+    "kubelet_missing": "directory seconds",
+    "kubelet_vanished": "directory",
+    "preference_failed": "resource reason",
+    "registration_failed": "resource endpoint reason failures",
+    "registration_failed_again": "resource endpoint reason failures",
+    "registration_lost": "resource endpoint reason",
+    "resource_registered": "resource endpoint",
+    "resource_stopped": "resource",
+    "scan_doubted": "seconds",
+    "scan_failed": "reason failures",
+    "scan_recovered": "",
+    "serving_failed": "resource reason failures",
+    "serving_failed_again": "resource reason failures",
+    "watch_degraded": "reason",
+}
+"""Each event's keys, in the order in which a line shows them."""
+
+RESERVED: Final = {"time", "level", "logger", "event", "message", "exception"}
+"""What a JSON line says of every record."""
+
+
+def test_every_event_has_the_name_and_keys_that_were_promised() -> None:
+    found = {event_name(kind): " ".join(facts(example(kind))) for kind in event_kinds()}
+    assert found == PROMISED
+
+
+def test_no_key_hides_what_is_said_of_every_record() -> None:
+    assert not RESERVED & {key for keys in PROMISED.values() for key in keys.split()}
