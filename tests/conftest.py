@@ -1,0 +1,22 @@
+"""How every test runs: coroutines in the one loop, properties without a stop-watch."""
+
+import inspect
+
+import hypothesis
+import pytest
+
+from deviceplugin.testing.loop import run
+
+# A deadline would measure the machine, not the code.
+hypothesis.settings.register_profile("laws", deadline=None)
+hypothesis.settings.load_profile("laws")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine function in the loop that all tests share."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
