@@ -1,6 +1,7 @@
 """What a device is and what a container that gets it is given."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType
@@ -14,6 +15,9 @@ MAX_ID: Final = 63
 """Longest device id, by the comment on `Device.ID` in the kubelet's API."""
 _DIGEST: Final = 12
 """Hex digits that keep two shortened ids apart (48 bits)."""
+_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
+"""NUL, which ends a text in the kernel, and what a file name that isn't UTF-8 is decoded to."""
+_CDI: Final = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*=[A-Za-z0-9][\w.:-]*", re.ASCII)
 
 
 class Health(Enum):
@@ -55,10 +59,24 @@ class DeviceId:
         return self.value
 
 
-def _absolute(part: str, path: str) -> str:
-    if not path.startswith("/") or "\0" in path:
+def _sendable(part: str, text: object) -> None:
+    """Refuse what neither a message nor a program's environment can hold."""
+    if not isinstance(text, str) or _UNSENDABLE.search(text):
+        raise InvalidDeviceError(part, text, "must be text in UTF-8 without NUL")
+
+
+def _absolute(part: str, path: str) -> None:
+    _sendable(part, path)
+    if not path.startswith("/"):
         raise InvalidDeviceError(part, path, "must be an absolute path")
-    return path
+
+
+def _named(part: str, pairs: Mapping[str, str]) -> None:
+    for name, value in pairs.items():
+        _sendable(part, name)
+        _sendable(f"value of {part} {name}", value)
+        if not name:
+            raise InvalidDeviceError(part, name, "must have a name")
 
 
 def _own_path(part: "DeviceNode | Mount") -> str:
@@ -160,16 +178,15 @@ class DeviceInfo:
             if node < 0:
                 rule = "must not be negative; leave an unknown one out"
                 raise InvalidDeviceError("NUMA node", node, rule)
+        _named("environment variable", self.envs)
+        _named("annotation", self.annotations)
         for name in self.envs:
-            if not name or "=" in name or "\0" in name:
-                rule = "must be a name without '='"
-                raise InvalidDeviceError("environment variable", name, rule)
-        if "" in self.annotations:
-            raise InvalidDeviceError("annotation", "", "must have a name")
+            if "=" in name:
+                raise InvalidDeviceError("environment variable", name, "must not contain '='")
         for name in self.cdi_devices:
-            kind, equals, device = name.partition("=")
-            if not equals or not device or "=" in device or kind.count("/") != 1:
-                raise InvalidDeviceError("CDI device", name, "must read vendor/class=name")
+            if not _CDI.fullmatch(name):
+                rule = "must read vendor/class=name, of letters, digits, '_', '-' and '.'"
+                raise InvalidDeviceError("CDI device", name, rule)
 
     def unhealthy(self) -> Self:
         """Return a copy that the kubelet must not hand out."""
