@@ -43,9 +43,12 @@ class Request:
         things.
         """
         infos = tuple(self.devices.values())
+        nodes = _merged_nodes(node for info in infos for node in info.nodes)
+        mounts = _merged_mounts(mount for info in infos for mount in info.mounts)
+        _check_apart(nodes, mounts)
         return Grant(
-            nodes=_merged_nodes(node for info in infos for node in info.nodes),
-            mounts=_merged_mounts(mount for info in infos for mount in info.mounts),
+            nodes=nodes,
+            mounts=mounts,
             envs=_merged("environment variable", (info.envs for info in infos)),
             annotations=_merged("annotation", (info.annotations for info in infos)),
             cdi_devices=tuple(dict.fromkeys(name for info in infos for name in info.cdi_devices)),
@@ -60,11 +63,14 @@ def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) ->
     grants nothing.
     """
     wanted = sorted(set(ids))
-    if unknown := [key.value for key in wanted if key not in devices]:
-        raise UnknownDeviceError(unknown)
-    if ill := [key.value for key in wanted if devices[key].health is not Health.HEALTHY]:
+    known = {key: devices[key] for key in wanted if key in devices}
+    ill = [key.value for key, info in known.items() if info.health is not Health.HEALTHY]
+    if len(known) < len(wanted):
+        unknown = [key.value for key in wanted if key not in known]
+        raise UnknownDeviceError(unknown, unhealthy=ill)
+    if ill:
         raise UnhealthyDeviceError(ill)
-    return Request(resource, {key: devices[key] for key in wanted})
+    return Request(resource, known)
 
 
 def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
@@ -87,6 +93,15 @@ def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
 def _merged_mounts(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
     by_path = ((mount.container_path, mount) for mount in mounts)
     return tuple(_unique("mount path", by_path, show=_shown_mount).values())
+
+
+def _check_apart(nodes: Iterable[DeviceNode], mounts: Iterable[Mount]) -> None:
+    """A mount over a device node would hide it."""
+    taken = {mount.container_path: mount for mount in mounts}
+    for node in nodes:
+        if (mount := taken.get(node.container_path)) is not None:
+            values = (f"device {node.host_path}", f"mount of {_shown_mount(mount)}")
+            raise AllocationClashError("path", node.container_path, values)
 
 
 def _shown_mount(mount: Mount) -> str:

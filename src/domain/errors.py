@@ -66,12 +66,14 @@ class AllocationError(DevicePluginError):
 
 
 class UnknownDeviceError(AllocationError, LookupError):
-    """The kubelet asked for ids that were never advertised."""
+    """The kubelet asked for ids that were never advertised, and maybe for `unhealthy` ones too."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        """Remember the unknown ids, sorted."""
+    def __init__(self, ids: Iterable[str], *, unhealthy: Iterable[str] = ()) -> None:
+        """Remember the unknown and the unhealthy ids, sorted."""
         self.ids = tuple(sorted(ids))
-        super().__init__(f"never advertised: {', '.join(self.ids)}")
+        self.unhealthy = tuple(sorted(unhealthy))
+        too = f"; not healthy now: {', '.join(self.unhealthy)}" if self.unhealthy else ""
+        super().__init__(f"never advertised: {', '.join(self.ids)}{too}")
 
 
 class UnhealthyDeviceError(AllocationError):
@@ -95,7 +97,7 @@ class AllocationClashError(AllocationError, ValueError):
         self.values = tuple(values)
         super().__init__(
             f"{kind} {key!r} is wanted as {' and as '.join(map(repr, self.values))}; "
-            f"give each device of the resource a {kind} of its own"
+            "give each device of the resource its own"
         )
 
 

@@ -1,0 +1,117 @@
+"""The errors are what their docstring draws, and each carries its facts."""
+
+import builtins
+import inspect
+import re
+
+import pytest
+
+from deviceplugin.domain import errors
+from deviceplugin.domain.errors import (
+    AllocationClashError,
+    AllocationTimeoutError,
+    DevicePluginError,
+    InvalidDeviceError,
+    InvalidResourceNameError,
+    KubeletUnreachableError,
+    ServingError,
+    UnhealthyDeviceError,
+    UnknownDeviceError,
+)
+
+LINE = re.compile(
+    r"(?P<branch>[│├└─ ]*)(?P<name>\w+Error)\s+(\((?P<builtin>\w+)\)\s+)?(?P<does>.*)"
+)
+
+
+def drawn() -> dict[str, tuple[str, ...]]:
+    """Return each error of the docstring's tree with its bases: a parent, maybe a builtin."""
+    tree: dict[str, tuple[str, ...]] = {}
+    path = ["DevicePluginError"]
+    for line in (errors.__doc__ or "").splitlines():
+        if (match := LINE.fullmatch(line)) is not None:
+            assert match["does"], f"{match['name']} is not explained"
+            path[len(match["branch"]) // 4 :] = [match["name"]]
+            tree[match["name"]] = (path[-2], match["builtin"])[: 2 if match["builtin"] else 1]
+    return tree
+
+
+def raised() -> dict[str, type[DevicePluginError]]:
+    """Return the error classes of the module, without the root."""
+    members = inspect.getmembers(errors, inspect.isclass)
+    return {
+        name: kind
+        for name, kind in members
+        if issubclass(kind, DevicePluginError) and kind is not DevicePluginError
+    }
+
+
+def test_the_tree_in_the_docstring_is_the_real_one() -> None:
+    real = {
+        name: tuple(base.__name__ for base in kind.__bases__) for name, kind in raised().items()
+    }
+    assert drawn() == real
+
+
+def test_each_second_base_is_a_builtin_so_that_callers_can_catch_what_they_know() -> None:
+    for kind in raised().values():
+        for base in kind.__bases__[1:]:
+            assert getattr(builtins, base.__name__) is base
+
+
+def test_every_error_ends_in_error_and_says_what_it_means() -> None:
+    for name, kind in raised().items():
+        assert name.endswith("Error")
+        assert kind.__doc__
+
+
+@pytest.mark.parametrize(
+    ("error", "facts", "text"),
+    [
+        (
+            InvalidResourceNameError("x", "needs a domain"),
+            {"name": "x", "rule": "needs a domain"},
+            "resource name 'x': needs a domain",
+        ),
+        (
+            InvalidDeviceError("device id", "", "must not be empty"),
+            {"part": "device id", "value": "", "rule": "must not be empty"},
+            "device id '': must not be empty",
+        ),
+        (UnknownDeviceError(["b", "a"]), {"ids": ("a", "b")}, "never advertised: a, b"),
+        (
+            UnknownDeviceError(["c"], unhealthy=["b", "a"]),
+            {"ids": ("c",), "unhealthy": ("a", "b")},
+            "never advertised: c; not healthy now: a, b",
+        ),
+        (
+            UnhealthyDeviceError(["b", "a"]),
+            {"ids": ("a", "b")},
+            "not healthy now: a, b; the list sent to the kubelet says so too",
+        ),
+        (
+            AllocationClashError("annotation", "k", ["x", "y"]),
+            {"kind": "annotation", "key": "k", "values": ("x", "y")},
+            "annotation 'k' is wanted as 'x' and as 'y'; give each device of the resource its own",
+        ),
+        (
+            AllocationTimeoutError("Plugin.allocate", 10.0),
+            {"call": "Plugin.allocate", "seconds": 10.0},
+            "Plugin.allocate did not answer within 10 s",
+        ),
+    ],
+)
+def test_an_error_carries_its_facts_and_says_them(
+    error: DevicePluginError, facts: dict[str, object], text: str
+) -> None:
+    assert {name: getattr(error, name) for name in facts} == facts
+    assert str(error) == text
+
+
+@pytest.mark.parametrize("kind", [KubeletUnreachableError, ServingError])
+def test_an_errno_is_kept_beside_the_text_not_in_it(
+    kind: type[KubeletUnreachableError | ServingError],
+) -> None:
+    error = kind(13, "/plugins: permission denied")
+    assert (error.errno, str(error)) == (13, "/plugins: permission denied")
+    assert str(kind("without a number")) == "without a number"
