@@ -127,7 +127,9 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.ACCEPTED: _LIST,
         Signal.UNCLEAR: _LIST,
         Signal.REFUSED: _RETREAT,
-        Signal.STREAM_ENDED: Step(Phase.REGISTERING),
+        Signal.UNREACHABLE: _HOLD,
+        # Whatever it answers, it opens no second one.
+        Signal.STREAM_ENDED: _RETREAT,
         Signal.SOCKET_LOST: _RENEW,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,

@@ -1,0 +1,351 @@
+"""The transition table is complete, and every life that it allows is a sane one.
+
+The second part walks through all states that can come about: not only the phase, but also what
+work is under way, whether the timer runs, whether there is a server, whether its Register was sent
+and whether a stream is open. A signal is fed only where it can happen.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviceplugin.domain.lifecycle import (
+    IGNORED,
+    TABLE,
+    Backoff,
+    Command,
+    Phase,
+    Signal,
+    Timing,
+    advance,
+)
+
+TIMERS: Final = {
+    Command.BACK_OFF,
+    Command.SET_STREAM_TIMER,
+    Command.SET_DOUBT_TIMER,
+    Command.SET_SETTLE_TIMER,
+}
+WORK: Final = {Command.SERVE, Command.REGISTER, Command.CLOSE}
+ANSWERS: Final[Mapping[Command | None, tuple[Signal, ...]]] = {
+    None: (),
+    Command.SERVE: (Signal.SERVED, Signal.SERVING_FAILED),
+    Command.REGISTER: (
+        Signal.ACCEPTED,
+        Signal.REFUSED,
+        Signal.UNCLEAR,
+        Signal.UNREACHABLE,
+        Signal.SOCKET_LOST,
+    ),
+    Command.CLOSE: (Signal.CLOSED,),
+}
+TIMED: Final = {Phase.HOLDING, Phase.DOUBTING, Phase.REGISTERED, Phase.LISTED, Phase.RESTING}
+WORKING: Final = {
+    Phase.STARTING: Command.SERVE,
+    Phase.REGISTERING: Command.REGISTER,
+    Phase.GREETED: Command.REGISTER,
+    Phase.RENEWING: Command.CLOSE,
+    Phase.RETREATING: Command.CLOSE,
+    Phase.DRAINING: Command.CLOSE,
+    Phase.STOPPING: Command.CLOSE,
+}
+FOR_THE_WORLD: Final = {Phase.WAITING, Phase.STEADY, Phase.STOPPED}
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_every_pair_of_phase_and_signal_is_decided(phase: Phase) -> None:
+    for signal in Signal:
+        assert advance(phase, signal) == TABLE[phase, signal]
+    assert len(TABLE) == len(Phase) * len(Signal)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_what_is_ignored_changes_nothing_and_all_else_does(phase: Phase) -> None:
+    for signal in Signal:
+        step = TABLE[phase, signal]
+        changes = step.phase is not phase or bool(step.commands)
+        assert changes == (signal not in IGNORED[phase])
+
+
+def test_each_phase_has_work_or_a_timer_or_waits_for_the_world_on_purpose() -> None:
+    assert TIMED | WORKING.keys() | FOR_THE_WORLD == set(Phase)
+    assert len(TIMED) + len(WORKING) + len(FOR_THE_WORLD) == len(Phase)
+
+
+def test_nothing_happens_after_the_end() -> None:
+    assert IGNORED[Phase.STOPPED] == set(Signal)
+
+
+# --- all that can happen -------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class Life:
+    """A state of the resource and of what surrounds it."""
+
+    phase: Phase = Phase.WAITING
+    work: Command | None = None
+    timer: bool = False
+    served: bool = False
+    """Whether a server is there."""
+    sent: bool = False
+    """Whether its Register may have reached a kubelet."""
+    stream: bool = False
+    """Whether a stream of it is open."""
+
+    def signals(self) -> Iterator[Signal]:
+        """Go through what can happen next."""
+        yield from ANSWERS[self.work]
+        yield from (
+            Signal.KUBELET_APPEARED,
+            Signal.KUBELET_CONFIRMED,
+            Signal.KUBELET_VANISHED,
+            Signal.STOP,
+        )
+        if self.timer:
+            yield Signal.TIMER
+        if self.served:
+            yield Signal.SOCKET_LOST
+            yield Signal.STREAM_ENDED if self.stream else Signal.STREAM_OPENED
+
+    def after(self, signal: Signal) -> "Life":
+        """Return the state after a signal and the commands that answer it."""
+        answered = signal in ANSWERS[self.work]
+        life = attrs.evolve(
+            self,
+            work=None if answered else self.work,
+            timer=self.timer and signal is not Signal.TIMER,
+            served=(self.served or signal is Signal.SERVED) and signal is not Signal.CLOSED,
+            sent=self.sent and signal not in {Signal.UNREACHABLE, Signal.CLOSED},
+            stream=(self.stream or signal is Signal.STREAM_OPENED)
+            and signal not in {Signal.STREAM_ENDED, Signal.CLOSED},
+        )
+        step = advance(self.phase, signal)
+        for command in step.commands:
+            life = life.doing(command)
+        return attrs.evolve(life, phase=step.phase)
+
+    def doing(self, command: Command) -> "Life":
+        """Return the state after a command, which must be a sane one."""
+        if command in TIMERS:
+            return attrs.evolve(self, timer=True)
+        if command is Command.CLEAR_TIMER:
+            return attrs.evolve(self, timer=False)
+        if command not in WORK:
+            return self
+        assert self.work is None or command is Command.CLOSE, "two pieces of work at once"
+        assert self.work is not Command.CLOSE, "closed while it closes"
+        if command is Command.SERVE:
+            assert not self.served, "a second server"
+        if command is Command.REGISTER:
+            assert self.served, "registered without a server"
+            assert not self.sent, "registered twice"
+        return attrs.evolve(self, work=command, sent=self.sent or command is Command.REGISTER)
+
+
+@cache
+def reachable() -> frozenset[Life]:
+    """Return every state that can come about."""
+    known = {Life()}
+    fresh = list(known)
+    while fresh:
+        life = fresh.pop()
+        for signal in life.signals():
+            after = life.after(signal)
+            if after not in known:
+                known.add(after)
+                fresh.append(after)
+    return frozenset(known)
+
+
+def test_every_phase_can_come_about() -> None:
+    assert {life.phase for life in reachable()} == set(Phase)
+
+
+def test_work_is_one_at_a_time_and_a_server_is_registered_at_most_once_unless_unreachable() -> (
+    None
+):
+    """`Life.doing` says so for each step."""
+    assert len(reachable()) > len(Phase)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_the_timer_is_set_in_each_phase_that_waits_for_it_and_in_no_other(phase: Phase) -> None:
+    assert {life.timer for life in reachable() if life.phase is phase} == {phase in TIMED}
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_each_phase_has_its_work_under_way_and_no_other_work(phase: Phase) -> None:
+    assert {life.work for life in reachable() if life.phase is phase} == {WORKING.get(phase)}
+
+
+def test_a_phase_that_waits_for_its_timer_decides_what_comes_after() -> None:
+    for phase in TIMED:
+        assert Signal.TIMER not in IGNORED[phase]
+
+
+def test_a_phase_that_works_decides_every_answer_that_can_come() -> None:
+    for life in reachable():
+        for answer in ANSWERS[life.work]:
+            assert answer not in IGNORED[life.phase], life
+
+
+def test_there_is_a_server_only_where_there_should_be_one() -> None:
+    serverless = {Phase.WAITING, Phase.RESTING, Phase.STOPPED}
+    assert all(not life.served for life in reachable() if life.phase in serverless)
+
+
+def test_a_stream_that_ends_is_never_ignored_while_we_count_on_it() -> None:
+    """A kubelet opens no second stream to one server, so waiting for one would be for ever."""
+    for phase in (Phase.GREETED, Phase.LISTED, Phase.STEADY):
+        step = TABLE[phase, Signal.STREAM_ENDED]
+        assert Command.CLOSE in step.commands
+
+
+@pytest.mark.parametrize("lost", [Signal.SOCKET_LOST, Signal.KUBELET_APPEARED])
+def test_a_lost_socket_or_another_kubelet_always_leads_to_a_new_server(lost: Signal) -> None:
+    settled = {Phase.REGISTERING, Phase.GREETED, Phase.HOLDING, Phase.DOUBTING}
+    settled |= {Phase.REGISTERED, Phase.LISTED, Phase.STEADY}
+    for phase in settled:
+        assert Command.CLOSE in TABLE[phase, lost].commands
+
+
+def test_another_kubelet_starts_counting_failures_anew() -> None:
+    """Else a kubelet that comes back after an hour would be met with the longest wait."""
+    for life in reachable():
+        if life.phase not in {Phase.STOPPING, Phase.STOPPED}:
+            step = advance(life.phase, Signal.KUBELET_APPEARED)
+            assert Command.FORGET_FAILURES in step.commands, life.phase
+
+
+def test_a_vanished_kubelet_socket_means_nothing_while_it_may_be_alive() -> None:
+    """A real kubelet whose socket file is unlinked goes on, and never listens again."""
+    for phase in (
+        Phase.REGISTERING,
+        Phase.GREETED,
+        Phase.DOUBTING,
+        Phase.REGISTERED,
+        Phase.LISTED,
+        Phase.STEADY,
+    ):
+        assert Signal.KUBELET_VANISHED in IGNORED[phase]
+
+
+def test_after_a_failure_there_is_always_a_wait() -> None:
+    """Without one a fault that stays would make a loop as fast as the machine."""
+    failures = {
+        Signal.SERVING_FAILED,
+        Signal.REFUSED,
+        Signal.UNCLEAR,
+        Signal.UNREACHABLE,
+    }
+    for life in reachable():
+        for signal in failures & set(ANSWERS[life.work]):
+            after = life.after(signal)
+            if after.phase is Phase.RETREATING:
+                after = after.after(Signal.CLOSED)
+            assert after.timer, (life, signal)
+
+
+# --- how it ends ---------------------------------------------------------------------------------
+
+WELL: Final = (
+    Signal.SERVED,
+    Signal.ACCEPTED,
+    Signal.CLOSED,
+    Signal.STREAM_OPENED,
+    Signal.TIMER,
+)
+"""What a well kubelet and a well machine answer, in the order in which we let them."""
+
+
+def settled(life: Life) -> Life:
+    """Return where a life ends when all is well from now on."""
+    for _ in range(50):
+        possible = set(life.signals())
+        answer = next((signal for signal in WELL if signal in possible), None)
+        if answer is Signal.STREAM_OPENED and not life.sent:
+            answer = Signal.TIMER if life.timer else None
+        if answer is None or life.phase is Phase.STEADY:
+            return life
+        life = life.after(answer)
+    raise AssertionError(f"never settles: {life}")
+
+
+def test_from_every_state_a_well_kubelet_leads_to_a_steady_registration() -> None:
+    ended = {Phase.STOPPING, Phase.STOPPED}
+    for life in reachable():
+        if life.phase not in ended:
+            end = settled(life)
+            expected = Phase.WAITING if end.phase is Phase.WAITING else Phase.STEADY
+            assert end.phase is expected, (life, end)
+
+
+def test_a_kubelet_that_appears_is_registered_with_from_every_state() -> None:
+    for life in reachable():
+        if life.phase not in {Phase.STOPPING, Phase.STOPPED}:
+            end = settled(life.after(Signal.KUBELET_APPEARED))
+            assert (end.phase, end.served, end.sent) == (Phase.STEADY, True, True), life
+
+
+def test_only_without_a_kubelet_does_a_life_wait_for_one() -> None:
+    """WAITING is entered on its vanishing alone, so that the next one is told of."""
+    entered = {
+        (phase, signal)
+        for (phase, signal), step in TABLE.items()
+        if step.phase in {Phase.WAITING, Phase.DRAINING} and step.phase is not phase
+    }
+    assert {signal for _, signal in entered} == {Signal.KUBELET_VANISHED, Signal.CLOSED}
+    assert {phase for phase, signal in entered if signal is Signal.CLOSED} == {Phase.DRAINING}
+
+
+def test_stop_leads_to_the_end_from_every_state_once_all_is_closed() -> None:
+    for life in reachable():
+        end = life.after(Signal.STOP)
+        if end.phase is Phase.STOPPING:
+            end = end.after(Signal.CLOSED)
+        assert end == Life(phase=Phase.STOPPED), life
+
+
+@given(st.lists(st.sampled_from(list(Signal)), max_size=40))
+def test_no_sequence_of_signals_however_mad_leaves_the_table(signals: list[Signal]) -> None:
+    phase = Phase.WAITING
+    for signal in signals:
+        phase = advance(phase, signal).phase
+    assert phase in Phase
+
+
+# --- waits ---------------------------------------------------------------------------------------
+
+fractions = st.floats(0, 1, exclude_max=True)
+
+
+@given(st.integers(1, 10_000), fractions, st.floats(0.001, 5), st.floats(5, 600))
+def test_a_wait_is_within_the_upper_half_of_its_size_and_never_above_the_cap(
+    failures: int, fraction: float, first: float, cap: float
+) -> None:
+    backoff = Backoff(first=first, cap=cap)
+    whole = min(cap, first * 2.0 ** min(failures - 1, 60))
+    assert whole / 2 <= backoff.delay(failures, fraction) <= whole <= cap
+
+
+@given(st.integers(1, 200), fractions)
+def test_waits_never_grow_shorter_and_double_until_the_cap(failures: int, fraction: float) -> None:
+    backoff = Backoff()
+    now, later = backoff.delay(failures, fraction), backoff.delay(failures + 1, fraction)
+    assert now <= later <= 2 * now + 1e-9
+
+
+def test_the_first_wait_is_short_and_the_longest_is_half_a_minute() -> None:
+    """So a kubelet that is there but does not listen yet is met within milliseconds."""
+    assert Timing().backoff.delay(1, 0.99) <= 0.02
+    assert 15 <= Timing().backoff.delay(10_000, 0.0) <= Timing().backoff.delay(10_000, 0.99) <= 30
+
+
+def test_register_may_take_longer_than_the_kubelets_own_dial() -> None:
+    assert Timing().register > 10
