@@ -7,7 +7,8 @@ an empty preference, because the kubelet then chooses by itself, while an error 
 import heapq
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import accumulate
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
@@ -17,12 +18,19 @@ import attrs
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
 from deviceplugin.domain.tree import Devices
 
+_text: Final = attrgetter("value")
+
+
+def _sorted(ids: Iterable[DeviceId]) -> tuple[DeviceId, ...]:
+    return tuple(sorted(ids, key=_text))
+
 
 @attrs.frozen(kw_only=True)
 class Wish:
     """What the kubelet wants to know for one container.
 
-    `available` holds `must_include`; `size` is the whole need, what must be included counted.
+    `available` holds `must_include`; `size` is the whole need, what must be included counted. No
+    id is named twice.
     """
 
     available: tuple[DeviceId, ...]
@@ -30,43 +38,48 @@ class Wish:
     size: int
 
     def makes_sense(self) -> bool:
-        """Say whether an answer of exactly `size` distinct devices exists."""
+        """Say whether it is a wish that an answer of exactly `size` devices can meet."""
         free, musts = set(self.available), set(self.must_include)
-        return musts <= free and len(musts) <= self.size <= len(free)
+        unique = len(free) == len(self.available) and len(musts) == len(self.must_include)
+        return unique and musts <= free and len(musts) <= self.size <= len(free)
+
+    def is_met_by(self, chosen: Collection[DeviceId]) -> bool:
+        """Say whether this is what was wished for: `size` distinct ids of the right ones."""
+        ids = set(chosen)
+        distinct = len(ids) == len(chosen) == self.size
+        return distinct and set(self.must_include) <= ids <= set(self.available)
+
+    def only_answer(self) -> tuple[DeviceId, ...] | None:
+        """Return the answer that needs no choice, sorted; None where there is one to be made."""
+        if not self.makes_sense():
+            return ()
+        if self.size == len(self.available):
+            return _sorted(self.available)
+        return _sorted(self.must_include) if self.size == len(self.must_include) else None
 
 
 Policy = Callable[[Wish, Devices], tuple[DeviceId, ...]]
 """From a wish that makes sense, and what is known of devices, to exactly `size` distinct ids."""
 
 _UNKNOWN: Final = DeviceInfo()
-_text: Final = attrgetter("value")
 
 
 def preferred(policy: Policy, wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
     """Return the policy's choice, sorted: `size` distinct ids, none for a senseless wish."""
-    if not wish.makes_sense() or wish.size == 0:
-        return ()
-    if wish.size == len(set(wish.available)):
-        return _sorted(set(wish.available))
-    return _sorted(policy(wish, devices))
-
-
-def _sorted(ids: Iterable[DeviceId]) -> tuple[DeviceId, ...]:
-    return tuple(sorted(ids, key=_text))
+    answer = wish.only_answer()
+    return _sorted(policy(wish, devices)) if answer is None else answer
 
 
 def packed(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
-    """Use as few NUMA nodes, then as few parents, as possible; leave the large groups whole."""
+    """Use as few NUMA nodes as possible and few parents on them; leave the large groups whole."""
     pick = _Pick(wish, devices)
     for numa, parent in pick.begun():
         pick.take(numa, parent, pick.missing)
+    groups = pick.groups(pick.fewest_numas())
     while pick.missing:
-        numa = min(pick.numas(), key=pick.closeness)
-        sizes = pick.sizes(numa)
-        while pick.missing and sizes:
-            enough = bisect_left(sizes, (min(pick.missing, sizes[-1][0]), ""))
-            _, parent = sizes.pop(enough)
-            pick.take(numa, parent, pick.missing)
+        tightest = bisect_left(groups, (min(pick.missing, groups[-1][0]),))
+        _, numa, parent = groups.pop(tightest)
+        pick.take(numa, parent, pick.missing)
     return pick.chosen
 
 
@@ -135,19 +148,44 @@ class _Pick:
         """Sets of NUMA nodes that still have something free."""
         return [numa for numa, count in self._numa_free.items() if count]
 
-    def closeness(self, numa: _Numa) -> tuple[object, ...]:
-        """Order NUMA nodes for packing: those begun, then the tightest fit: enough, but least."""
+    def fewest_numas(self) -> Sequence[_Numa]:
+        """Sets of NUMA nodes that are begun, and the fewest others that it takes to fill up.
+
+        Of several that would do as the last: the one with fewest parents, then the tightest.
+        """
+        chosen = [numa for numa in self.numas() if self._numa_taken[numa]]
+        others = [numa for numa in self.numas() if not self._numa_taken[numa]]
+        short = self.missing - sum(self._numa_free[numa] for numa in chosen)
+        while short > 0:
+            best = min(others, key=lambda numa: self._cost(numa, chosen, short))
+            others.remove(best)
+            chosen.append(best)
+            short -= self._numa_free[best]
+        return chosen
+
+    def _cost(self, numa: _Numa, chosen: Sequence[_Numa], short: int) -> tuple[int, int, _Numa]:
         free = self._numa_free[numa]
-        enough = free >= self.missing
-        return (not self._numa_taken[numa], not enough, free if enough else -free, numa)
+        if free < short:
+            return (self._size + 1, -free, numa)
+        return (self._parents((*chosen, numa)), free, numa)
+
+    def _parents(self, numas: Iterable[_Numa]) -> int:
+        """How many parents it takes to fill up from these NUMA nodes, at least."""
+        filled = accumulate(size for size, _, _ in reversed(self.groups(numas)))
+        return 1 + sum(1 for each in filled if each < self.missing)
 
     def load(self, numa: _Numa) -> tuple[int, _Numa]:
         """Order NUMA nodes for spreading: the least taken from first."""
         return (self._numa_taken[numa], numa)
 
-    def sizes(self, numa: _Numa) -> list[tuple[int, str]]:
-        """Number of free devices and parent, sorted."""
-        return sorted((len(free), parent) for parent, free in self._free[numa].items() if free)
+    def groups(self, numas: Iterable[_Numa]) -> list[tuple[int, _Numa, str]]:
+        """Number of free devices, NUMA nodes and parent, sorted."""
+        return sorted(
+            (len(free), numa, parent)
+            for numa in numas
+            for parent, free in self._free[numa].items()
+            if free
+        )
 
     def loads(self, numa: _Numa) -> list[tuple[int, int, str]]:
         """Number taken, negative number of free devices, and parent."""

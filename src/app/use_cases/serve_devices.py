@@ -6,10 +6,11 @@ import attrs
 
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.prefer_devices import PreferByAuthor, PreferByPolicy
 from deviceplugin.domain.allocation import Grant, Request, select
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import AllocationError
-from deviceplugin.domain.events import AllocationFailed, DevicesAllocated, PreferenceFailed
+from deviceplugin.domain.events import AllocationFailed, DevicesAllocated
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import (
@@ -24,7 +25,7 @@ from deviceplugin.domain.ports.driving.device_plugin import (
     PrefersDevices,
     PreparesContainers,
 )
-from deviceplugin.domain.preference import Policy, Wish, preferred
+from deviceplugin.domain.preference import Policy
 from deviceplugin.domain.resources import ResourceName
 
 
@@ -82,56 +83,6 @@ class ServeDevices(AdvertisesDevices):
 
 
 @attrs.frozen(kw_only=True)
-class PreferByPolicy(PrefersDevices):
-    """Prefers devices by one of our policies."""
-
-    board: Board
-    policy: Policy
-
-    async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
-        """Return the policy's choice."""
-        return preferred(self.policy, wish, self.board.inventory.devices)
-
-
-@attrs.frozen(kw_only=True)
-class PreferByAuthor(PrefersDevices):
-    """Prefers the devices that the plugin's author does; their error becomes no preference."""
-
-    resource: ResourceName
-    board: Board
-    journal: Journal
-    code: AuthorCode
-    author: PreferredAllocator
-
-    async def prefer(self, wish: Wish) -> Sequence[DeviceId]:
-        """Return the author's choice, or none if it failed or is not what was asked for."""
-        if not wish.makes_sense():
-            return ()
-        devices = self.board.inventory.devices
-        try:
-            chosen = await self.code.call(
-                self.author.preferred_allocation, self.resource, wish, devices
-            )
-            return self._checked(wish, chosen)
-        except Exception as error:  # noqa: BLE001 - an error of the author's must fail no pod
-            self.journal.record(
-                PreferenceFailed(resource=self.resource, reason=f"{type(error).__name__}: {error}")
-            )
-            return ()
-
-    def _checked(self, wish: Wish, chosen: Sequence[DeviceId]) -> Sequence[DeviceId]:
-        ids = tuple(dict.fromkeys(chosen))
-        if len(ids) != wish.size or not set(wish.must_include) <= set(ids) <= set(wish.available):
-            reason = (
-                f"asked for {wish.size} of {len(wish.available)} devices with "
-                f"{len(wish.must_include)} among them, got {[str(key) for key in chosen]}"
-            )
-            self.journal.record(PreferenceFailed(resource=self.resource, reason=reason))
-            return ()
-        return ids
-
-
-@attrs.frozen(kw_only=True)
 class PrepareByAuthor(PreparesContainers):
     """Has the plugin's author prepare devices for a container."""
 
@@ -183,7 +134,9 @@ class OpenResource:
                 author=self.author,
             )
         policy = self.policy_of(resource)
-        return None if policy is None else PreferByPolicy(board=board, policy=policy)
+        if policy is None:
+            return None
+        return PreferByPolicy(resource=resource, board=board, journal=self.journal, policy=policy)
 
     def _preparation(self, resource: ResourceName, board: Board) -> PreparesContainers | None:
         if isinstance(self.author, ContainerPreStarter):
