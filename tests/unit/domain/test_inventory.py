@@ -1,0 +1,131 @@
+"""What is advertised changes only for a reason, and never forgets a device."""
+
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, DeviceNode, Health
+from deviceplugin.domain.inventory import Inventory, InventoryChanges, ListedDevice
+
+WELL, ILL = DeviceInfo(), DeviceInfo(health=Health.UNHEALTHY)
+PLACED = DeviceInfo(numa_nodes=[1])
+A, B, C, D = map(DeviceId, "abcd")
+
+found = st.dictionaries(
+    st.sampled_from([A, B, C, D]), st.sampled_from([WELL, ILL, PLACED]), max_size=4
+)
+
+
+def test_the_generation_grows_only_on_a_real_change() -> None:
+    first = Inventory().observe({A: WELL})
+    assert first.generation == 1
+    assert first.observe({A: DeviceInfo()}) is first
+    second = first.observe({A: PLACED})
+    assert (second.generation, second.devices[A]) == (2, PLACED)
+
+
+def test_a_change_that_the_list_does_not_show_is_real_too() -> None:
+    """Allocate answers with it."""
+    first = Inventory().observe({A: WELL})
+    second = first.observe({A: DeviceInfo(nodes=[DeviceNode("/dev/x")])})
+    assert second.generation == 2
+    assert second.listing == first.listing
+
+
+def test_a_vanished_device_stays_unhealthy_where_it_was() -> None:
+    seen = Inventory().observe({A: PLACED, B: WELL})
+    gone = seen.observe({B: WELL})
+    assert gone.listing == (
+        ListedDevice(A, Health.UNHEALTHY, (1,)),
+        ListedDevice(B, Health.HEALTHY),
+    )
+    assert gone.observe({B: WELL}) is gone
+
+
+def test_a_device_that_comes_back_is_healthy_under_the_same_id() -> None:
+    seen = Inventory().observe({A: PLACED})
+    back = seen.observe({}).observe({A: PLACED})
+    assert back.listing == seen.listing
+    assert back.generation == 3
+
+
+def test_doubt_makes_all_unhealthy_and_forgets_none() -> None:
+    seen = Inventory().observe({A: WELL, B: PLACED, C: ILL})
+    doubted = seen.doubt()
+    assert list(doubted.devices) == [A, B, C]
+    assert {info.health for info in doubted.devices.values()} == {Health.UNHEALTHY}
+    assert doubted.generation == seen.generation + 1
+    assert doubted.doubt() is doubted
+    assert doubted.observe({A: WELL, B: PLACED, C: ILL}).listing == seen.listing
+
+
+def test_the_list_is_sorted_by_id_whatever_the_order_of_the_scan() -> None:
+    ids = [DeviceId(text) for text in ("b", "a10", "a2", "a")]
+    inventory = Inventory().observe(dict.fromkeys(ids, WELL))
+    assert [each.id.value for each in inventory.listing] == ["a", "a10", "a2", "b"]
+    assert inventory == Inventory().observe(dict.fromkeys(reversed(ids), WELL))
+
+
+def test_the_list_shows_a_place_only_where_it_is_known() -> None:
+    listing = Inventory().observe({A: WELL, B: DeviceInfo(numa_nodes=[1, 0])}).listing
+    assert [each.numa_nodes for each in listing] == [(), (0, 1)]
+
+
+def test_changes_tell_what_came_what_changed_and_what_can_no_longer_be_had() -> None:
+    old = Inventory().observe({A: WELL, B: WELL, C: ILL})
+    new = old.observe({A: ILL, C: WELL, D: WELL})
+    assert new.changes_since(old) == InventoryChanges(added=(D,), updated=(C,), vanished=(A, B))
+
+
+def test_a_change_of_an_ill_device_is_no_loss() -> None:
+    old = Inventory().observe({A: ILL})
+    new = old.observe({A: DeviceInfo(health=Health.UNHEALTHY, numa_nodes=[0])})
+    assert new.changes_since(old) == InventoryChanges(updated=(A,))
+
+
+def test_a_device_that_is_new_and_ill_came() -> None:
+    old = Inventory().observe({A: WELL})
+    assert old.observe({A: WELL, B: ILL}).changes_since(old) == InventoryChanges(added=(B,))
+
+
+def test_nobody_can_change_an_inventory_not_even_through_what_it_was_made_of() -> None:
+    devices = {A: WELL}
+    inventory: Any = Inventory().observe(devices)
+    devices[B] = WELL
+    assert list(inventory.devices) == [A]
+    with pytest.raises(TypeError):
+        inventory.devices[B] = WELL
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        inventory.generation = 9
+
+
+@given(st.lists(found, max_size=8))
+def test_over_any_history_no_id_is_lost_and_the_rest_is_as_last_seen(
+    history: list[dict[DeviceId, DeviceInfo]],
+) -> None:
+    inventory, seen = Inventory(), set[DeviceId]()
+    for scan in history:
+        before, inventory = inventory, inventory.observe(scan)
+        seen |= scan.keys()
+        assert inventory.devices.keys() == seen
+        assert all(inventory.devices[key] == info for key, info in scan.items())
+        assert all(inventory.devices[key].health is Health.UNHEALTHY for key in seen - scan.keys())
+        changed = inventory.devices != before.devices
+        assert inventory.generation == before.generation + changed
+        assert (inventory is before) == (not changed)
+
+
+@given(found, found)
+def test_changes_name_each_device_that_differs_exactly_once(
+    first: dict[DeviceId, DeviceInfo], second: dict[DeviceId, DeviceInfo]
+) -> None:
+    old = Inventory().observe(first)
+    new = old.observe(second)
+    changes = new.changes_since(old)
+    named = (*changes.added, *changes.updated, *changes.vanished)
+    differing = [key for key in new.devices if new.devices[key] != old.devices.get(key)]
+    assert sorted(named) == differing
+    assert all(list(part) == sorted(part) for part in attrs.astuple(changes))
