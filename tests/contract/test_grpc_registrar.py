@@ -1,0 +1,166 @@
+"""The gRPC registrar obeys the laws of `Registrar` with a kubelet over real gRPC."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from deviceplugin.adapters.kubelet.host import GrpcHost
+from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
+from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.domain.devices import DeviceId, Health
+from deviceplugin.domain.errors import (
+    KubeletUnreachableError,
+    RegistrationRefusedError,
+    RegistrationUnclearError,
+)
+from deviceplugin.domain.inventory import ListedDevice, Listing
+from deviceplugin.domain.ports.driven.kubelet import Registration
+from deviceplugin.domain.ports.driving.device_plugin import Options
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.contracts.law import BOUND, eventually, soon
+from deviceplugin.testing.contracts.registrar import RegistrarContract, RegistrarWorld
+from deviceplugin.testing.contracts.scripted import ScriptedPlugin
+from deviceplugin.testing.kubelet import (
+    DropLate,
+    FakeKubelet,
+    Hang,
+    Limits,
+    Profile,
+    Refuse,
+    RegisterAsked,
+    StreamOpened,
+)
+from deviceplugin.testing.loop import run
+
+DIAL = 0.3
+
+
+class _GrpcWorld(RegistrarWorld):
+    def __init__(self, directory: Path, profile: Profile) -> None:
+        sockets = SocketDirectory(str(directory))
+        self._registrar = GrpcRegistrar(sockets)
+        self._host = GrpcHost(sockets)
+        self.kubelet = FakeKubelet(directory, profile=profile, limits=Limits(dial=DIAL))
+
+    @property
+    def registrar(self) -> GrpcRegistrar:
+        return self._registrar
+
+    @property
+    def host(self) -> GrpcHost:
+        return self._host
+
+    @property
+    def dial_seconds(self) -> float:
+        return DIAL
+
+    async def start_kubelet(self) -> None:
+        await _beside(self.kubelet.start)
+
+    async def stop_kubelet(self) -> None:
+        await _beside(self.kubelet.stop)
+
+    def refuse_next(self, reason: str) -> None:
+        self.kubelet.faults.on_register(Refuse(reason))
+
+    def hang_next(self) -> None:
+        self.kubelet.faults.on_register(Hang())
+
+    async def asked(self, count: int) -> None:
+        await eventually(lambda: len(self.kubelet.history.of(RegisterAsked)) >= count)
+
+    def options(self, resource: ResourceName) -> Options | None:
+        read = self.kubelet.resource(str(resource)).options
+        return None if read is None else Options(read.pre_start, read.preferred)
+
+    async def listed(self, resource: ResourceName) -> Listing:
+        await eventually(lambda: self.kubelet.resource(str(resource)).devices)
+        return tuple(
+            ListedDevice(DeviceId(key), Health(device.health), device.nodes or ())
+            for key, device in sorted(self.kubelet.resource(str(resource)).devices.items())
+        )
+
+    async def pass_time(self, seconds: float) -> None:
+        """Time passes by itself."""
+
+
+async def _beside(work: Callable[[], None]) -> None:
+    """Run what waits for threads of its own on a thread, so that the loop goes on answering."""
+    await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+class _GrpcRegistrar(RegistrarContract):
+    profile: Profile
+
+    @asynccontextmanager
+    async def world(self) -> AsyncGenerator[RegistrarWorld]:
+        with TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+            world = _GrpcWorld(Path(directory), self.profile)
+            try:
+                yield world
+            finally:
+                await world.stop_kubelet()
+
+
+class TestWithKubelet134(_GrpcRegistrar):
+    """As Kubernetes 1.34 answers."""
+
+    profile = Profile.V1_34
+
+
+class TestWithKubelet137(_GrpcRegistrar):
+    """As Kubernetes 1.37 answers."""
+
+    profile = Profile.V1_37
+
+
+def _registration(endpoint: str) -> Registration:
+    return Registration(
+        resource=ResourceName.parse("example.com/widget"), endpoint=endpoint, options=Options()
+    )
+
+
+def test_what_the_kubelet_completed_without_an_answer_is_unclear(tmp_path: Path) -> None:
+    """The stream may open although Register failed: the caller must not register again."""
+
+    async def law() -> None:
+        world = _GrpcWorld(tmp_path, Profile.V1_34)
+        await world.start_kubelet()
+        world.kubelet.faults.on_register(DropLate())
+        served = await world.host.serve(ScriptedPlugin().front())
+        with pytest.raises(RegistrationUnclearError, match="connection to the kubelet broke"):
+            await soon(world.registrar.register(_registration(served.endpoint), BOUND))
+        await eventually(lambda: world.kubelet.history.of(StreamOpened))
+        await served.close()
+        await world.stop_kubelet()
+
+    run(law())
+
+
+def test_a_socket_without_the_service_is_named(tmp_path: Path) -> None:
+    """What answers at kubelet.sock but is no kubelet is refused with the service asked for."""
+
+    async def law() -> None:
+        host = GrpcHost(SocketDirectory(str(tmp_path)))
+        served = await host.serve(ScriptedPlugin().front())
+        (tmp_path / "kubelet.sock").symlink_to(served.endpoint)
+        with pytest.raises(RegistrationRefusedError, match=r"v1beta1\.Registration/Register"):
+            await soon(GrpcRegistrar(host.directory).register(_registration("p.sock"), BOUND))
+        await served.close()
+
+    run(law())
+
+
+def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
+    """No kubelet.sock, and one that nobody listens on, are different reasons."""
+
+    async def law() -> None:
+        registrar = GrpcRegistrar(SocketDirectory(str(tmp_path)))
+        with pytest.raises(KubeletUnreachableError, match=r"kubelet\.sock: No such file"):
+            await registrar.register(_registration("p.sock"), BOUND)
+
+    run(law())
