@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import shutil
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -192,6 +194,23 @@ def test_a_server_that_could_not_start_leaves_nothing(tmp_path: Path) -> None:
     async def law() -> None:
         with pytest.raises(RuntimeError):
             await Vanishing(SocketDirectory(str(tmp_path))).serve(ScriptedPlugin().front())
+
+    run(law())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_start_that_is_cancelled_leaves_nothing(turns: int, tmp_path: Path) -> None:
+    """At whatever moment: a kubelet that restarts at once cancels many starts."""
+
+    async def law() -> None:
+        host = GrpcHost(SocketDirectory(str(tmp_path)))
+        serving = asyncio.ensure_future(host.serve(ScriptedPlugin().front()))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await (await serving).close()
 
     run(law())
     assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,6 @@
 """Servers on sockets that the kubelet can dial."""
 
+import asyncio
 import errno
 from typing import Final
 
@@ -67,7 +68,7 @@ class GrpcHost(Host):
         add_DevicePluginServicer_to_server(servicer, server)
         try:
             self._bind(server, name)
-            await server.start()
+            await _started(server)
             return GrpcIncarnation(server, servicer, name, self._identity(name))
         except BaseException:
             await server.stop(grace=None)
@@ -95,3 +96,16 @@ class GrpcHost(Host):
 
     def _failure(self, name: str) -> ServingError:
         return ServingError(errno.EIO, f"{self.directory.file(name)}: cannot bind a socket there")
+
+
+async def _started(server: grpc.aio.Server) -> None:
+    """Start the server, to the end even if we are cancelled meanwhile.
+
+    A grpc.aio server whose start is cancelled can never be stopped again: its socket would stay.
+    """
+    start = asyncio.ensure_future(server.start())
+    try:
+        await asyncio.shield(start)
+    except asyncio.CancelledError:
+        await start
+        raise
