@@ -1,0 +1,154 @@
+"""Reads YAML nodes by the rules of our language; notes every fault and goes on."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final, TypeVar
+
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
+from deviceplugin.app.settings.scalars import READINGS, boolean_fault, number_fault, text_fault
+from deviceplugin.domain.errors import InvalidValueError
+
+MAX_VISITS: Final = 50_000
+"""Values read of one document, those counted again that an alias repeats."""
+
+_TAG: Final = "tag:yaml.org,2002:"
+_TAGS: Final = frozenset({"map", "seq", *READINGS})
+_SHOWN: Final = 80
+
+_Parsed = TypeVar("_Parsed")
+_Value = TypeVar("_Value")
+
+
+class Reader:
+    """Reads the nodes of one source. What is not as it should be is noted, and reads as None."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.faults: list[Fault] = []
+        self._visits = 0
+
+    def note(self, node: Node, text: str) -> None:
+        """Note what is wrong with a node."""
+        self.faults.append(Fault(source=self.source, text=text, place=place(node)))
+
+    def mapping(
+        self, node: Node, *, required: Iterable[str] = (), optional: Iterable[str] = ()
+    ) -> Mapping[str, Node]:
+        """Return values by key, of those keys that are allowed; each once."""
+        keys = (*required, *optional)
+        pairs = self.pairs(node)
+        for name, (key, _) in pairs.items():
+            if name not in keys:
+                self.note(key, _unknown(name, keys))
+        if isinstance(node, MappingNode):
+            for missing in [key for key in required if key not in pairs]:
+                self.note(node, f"needs the key {missing!r}")
+        return {name: value for name, (_, value) in pairs.items() if name in keys}
+
+    def pairs(self, node: Node) -> Mapping[str, tuple[Node, Node]]:
+        """Return the keys and values of a mapping by the text of the key; the first of a name."""
+        if not self._is_plain(node):
+            return {}
+        if not isinstance(node, MappingNode):
+            self.note(node, f"must have keys and values (key: value), not {_sort(node)}")
+            return {}
+        found: dict[str, tuple[Node, Node]] = {}
+        for key, value in node.value:
+            name = self.text(key)
+            if name in found:
+                line = place(found[name][0]).line
+                self.note(key, f"the key {_short(name)} is already in line {line}")
+            elif name is not None:
+                found[name] = (key, value)
+        return found
+
+    def items(self, node: Node) -> Sequence[Node]:
+        """Return the entries of a list."""
+        if not self._is_plain(node):
+            return ()
+        if isinstance(node, SequenceNode):
+            entries: list[Node] = node.value
+            return entries
+        self.note(node, f"must be a list, each entry after a '- ', not {_sort(node)}")
+        return ()
+
+    def text(self, node: Node) -> str | None:
+        """Return text, as it is written."""
+        return self._scalar(node, "text", text_fault)
+
+    def number(self, node: Node) -> str | None:
+        """Return the text of a number."""
+        return self._scalar(node, "a number", number_fault)
+
+    def boolean(self, node: Node) -> bool | None:
+        """Return true or false."""
+        text = self._scalar(node, "true or false", boolean_fault)
+        return None if text is None else text.lower() == "true"
+
+    def parsed(self, node: Node, parse: Callable[[str], _Parsed]) -> _Parsed | None:
+        """Return what `parse` makes of text."""
+        return self.checked(node, self.text(node), parse)
+
+    def checked(
+        self, node: Node, value: _Value | None, make: Callable[[_Value], _Parsed]
+    ) -> _Parsed | None:
+        """Return what is made of a value; its `InvalidValueError` is what is wrong with a node."""
+        try:
+            return None if value is None else make(value)
+        except InvalidValueError as error:
+            self.note(node, str(error))
+            return None
+
+    def _scalar(
+        self, node: Node, wanted: str, fault: Callable[[ScalarNode], str | None]
+    ) -> str | None:
+        if not self._is_plain(node):
+            return None
+        if not isinstance(node, ScalarNode):
+            self.note(node, f"must be {wanted}, not {_sort(node)}")
+            return None
+        if wrong := fault(node):
+            self.note(node, wrong)
+            return None
+        text: str = node.value
+        return text
+
+    def _is_plain(self, node: Node) -> bool:
+        """Say whether a node is of a sort that the language has; count how many were looked at.
+
+        By aliases, a short file can have more of them than any other.
+        """
+        self._visits += 1
+        if self._visits > MAX_VISITS:
+            self.note(node, f"more than {MAX_VISITS} values once aliases are followed")
+            raise InvalidConfigurationError(self.faults)
+        if node.tag.removeprefix(_TAG) in _TAGS:
+            return True
+        self.note(node, f"tags such as {_short(node.tag)} are not offered")
+        return False
+
+
+def place(node: Node) -> Place:
+    """Return where a node begins."""
+    mark = node.start_mark
+    return Place(mark.line + 1, mark.column + 1)
+
+
+def _sort(node: Node) -> str:
+    if isinstance(node, MappingNode):
+        return "keys and values"
+    if isinstance(node, SequenceNode):
+        return "a list"
+    return "nothing" if node.tag.endswith(":null") else "a single value"
+
+
+def _unknown(key: str, allowed: Sequence[str]) -> str:
+    near = get_close_matches(key[:_SHOWN], allowed, 1)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown key {_short(key)}: {meant}allowed are {', '.join(allowed)}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -1,0 +1,76 @@
+"""What is wrong with a single value: YAML takes much for a number, a date or a truth.
+
+`0403` is the number 259 to it, `1:30` is 90, `on` is true; and what it leaves alone, such as
+`1e10`, the next tool that reads the file may take for a number. So what could be one needs quotes.
+"""
+
+import re
+from typing import Final
+
+import yaml
+from yaml.nodes import ScalarNode
+
+_TAG: Final = "tag:yaml.org,2002:"
+_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+# What YAML 1.2 and JSON Schema read as a number; PyYAML knows 1.1 alone.
+_LIKE_A_NUMBER: Final = re.compile(
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+"
+)
+READINGS: Final = {
+    "str": "a number to many tools",
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "null": "nothing",
+    "timestamp": "a date",
+    "merge": "a merge key",
+    "value": "a default key",
+}
+"""What YAML takes a single value for, by its tag."""
+_SHOWN: Final = 20
+
+
+def text_fault(node: ScalarNode) -> str | None:
+    """Return why a value is no text; None if it is."""
+    tag, value = _tag(node), node.value
+    if tag == "null" and not value:
+        return "must be text, and there is nothing"
+    if tag == "str" and (node.style is not None or not _LIKE_A_NUMBER.fullmatch(value)):
+        return None
+    if tag == "merge":
+        return "merge keys ('<<') are not offered: write the keys out"
+    if node.style is None:
+        reading = (
+            f"the number {_number(value)}" if tag in {"int", "float"} else READINGS.get(tag, tag)
+        )
+        shown = value[:_SHOWN]
+        return f"{shown} without quotes is {reading}; quote it: '{shown}'"
+    return f"must be text, not {READINGS.get(tag, tag)}"
+
+
+def number_fault(node: ScalarNode) -> str | None:
+    """Return why a value is no number; None if it is."""
+    if _tag(node) in {"int", "float"} and node.style is None and _NUMBER.fullmatch(node.value):
+        return None
+    hint = ", without quotes" if node.style is not None else ""
+    return f"must be a number such as 5 or 0.5{hint}, not {node.value[:_SHOWN]!r}"
+
+
+def boolean_fault(node: ScalarNode) -> str | None:
+    """Return why a value is neither true nor false; None if it is."""
+    if _tag(node) == "bool" and node.style is None and node.value.lower() in {"true", "false"}:
+        return None
+    hint = ", without quotes" if node.style is not None else ""
+    return f"must be true or false{hint}, not {node.value[:_SHOWN]!r}"
+
+
+def _tag(node: ScalarNode) -> str:
+    return str(node.tag).removeprefix(_TAG)
+
+
+def _number(value: str) -> object:
+    """Return the number that YAML makes of a value, if that takes no time."""
+    try:
+        return yaml.safe_load(value) if len(value) <= _SHOWN else "that it looks like"
+    except ValueError:
+        return "that it looks like"

@@ -1,0 +1,122 @@
+"""The settings: their values, their defaults, and where each can be given."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError
+from deviceplugin.domain.resources import ResourceName
+
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+LOG_FORMATS: Final = ("text", "json")
+_SECONDS: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+_SHORTEST, _LONGEST = 0.1, 86_400.0
+
+
+def _domain(text: str) -> str:
+    try:
+        return ResourceName(text, "any").domain
+    except InvalidResourceNameError as error:
+        raise InvalidValueError(f"{text!r}: {error.rule}") from error
+
+
+def _path(text: str) -> str:
+    if not text.startswith("/") or not text.isprintable():
+        raise InvalidValueError(f"{text!r} must be an absolute path")
+    return text
+
+
+def _seconds(value: str | float) -> float:
+    seconds = float(value) if not isinstance(value, str) or _SECONDS.fullmatch(value) else 0.0
+    if not _SHORTEST <= seconds <= _LONGEST:
+        raise InvalidValueError(
+            f"{value!r} must be a number of seconds, {_SHORTEST:g} to {_LONGEST:.0f}, such as 5"
+        )
+    return seconds
+
+
+def _log_level(text: str) -> str:
+    return _one_of(LOG_LEVELS, text)
+
+
+def _log_format(text: str) -> str:
+    return _one_of(LOG_FORMATS, text)
+
+
+def _one_of(allowed: Sequence[str], text: str) -> str:
+    if text not in allowed:
+        raise InvalidValueError(f"{text!r} must be one of {', '.join(allowed)}")
+    return text
+
+
+@attrs.frozen(kw_only=True)
+class Settings:
+    """How the plugin runs, apart from what it offers. Raises `InvalidValueError`.
+
+    - `domain`: of resources that are named without one. The default is nobody's: `.local` is
+      reserved (RFC 6762), so it can never be a vendor's.
+    - `plugin_dir`: the kubelet's plugin directory; `sys_root`, `dev_root`: where the host's /sys
+      and /dev are mounted.
+    - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change.
+    """
+
+    domain: str = attrs.field(default="devices.local", converter=_domain)
+    plugin_dir: str = attrs.field(default="/var/lib/kubelet/device-plugins", converter=_path)
+    sys_root: str = attrs.field(default="/sys", converter=_path)
+    dev_root: str = attrs.field(default="/dev", converter=_path)
+    rescan_seconds: float = attrs.field(default=5.0, converter=_seconds)
+    log_level: str = attrs.field(default="info", converter=_log_level)
+    log_format: str = attrs.field(default="text", converter=_log_format)
+
+
+@attrs.frozen(kw_only=True)
+class Option:
+    """One setting as a file, the environment and the command line name it.
+
+    `parse` takes its text and raises `InvalidValueError`.
+    """
+
+    name: str
+    parse: Callable[[str], str | float]
+    help: str
+    numeric: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return f"{PREFIX}{self.name.upper()}"
+
+    @property
+    def flag(self) -> str:
+        """The flag of the command line."""
+        return f"--{self.name.replace('_', '-')}"
+
+
+PREFIX: Final = "DEVICEPLUGIN_"
+"""Of variables. A Kubernetes service named `deviceplugin` puts more of this prefix into each pod:
+so unknown ones are no fault, and none of ours may begin with DEVICEPLUGIN_PORT or _SERVICE."""
+CONFIG_VARIABLE: Final = f"{PREFIX}CONFIG"
+
+OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
+    {
+        option.name: option
+        for option in (
+            Option(name="domain", parse=_domain, help="domain of resources named without one"),
+            Option(name="plugin_dir", parse=_path, help="the kubelet's plugin directory"),
+            Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
+            Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
+            Option(
+                name="rescan_seconds",
+                parse=_seconds,
+                help="seconds from one look at the hardware to the next",
+                numeric=True,
+            ),
+            Option(name="log_level", parse=_log_level, help=" | ".join(LOG_LEVELS)),
+            Option(name="log_format", parse=_log_format, help=" | ".join(LOG_FORMATS)),
+        )
+    }
+)
+"""Every setting, by its key in the file."""
