@@ -8,11 +8,17 @@ nothing.
 import asyncio
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import grpc.aio
 
-from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
-from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2_grpc as rpc
+# The messages live inside the framework; a bare server must not pay for the framework's face.
+_FACE = ModuleType("deviceplugin")
+_FACE.__path__ = [str(Path(__file__).parents[1] / "src")]
+sys.modules.setdefault("deviceplugin", _FACE)
+
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire  # noqa: E402
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2_grpc as rpc  # noqa: E402
 
 _LOCAL = (("grpc.default_authority", "localhost"), ("grpc.use_local_subchannel_pool", 1))
 _LIST = wire.ListAndWatchResponse(devices=[wire.Device(ID="dev0", health="Healthy")])
@@ -56,7 +62,9 @@ async def _serve(directory: Path, number: int, generation: int) -> grpc.aio.Serv
                 endpoint=endpoint,
                 resource_name=f"bench.example.com/r{number}",
                 options=wire.DevicePluginOptions(),
-            )
+            ),
+            timeout=15,
+            wait_for_ready=True,
         )
     return server
 

@@ -5,6 +5,7 @@ fit; a test builds every provider, because it cannot see wrong keywords.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import (
@@ -21,7 +22,6 @@ from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.system import SystemChance, SystemClock, SystemDeviceNodes, ThreadWorker
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.author_code import AuthorCode
@@ -31,7 +31,6 @@ from deviceplugin.app.use_cases.scan import PollSource, RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.domain.lifecycle import Timing
-from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -43,12 +42,24 @@ from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.preference import Policy
 from deviceplugin.domain.resources import ResourceName
 
+if TYPE_CHECKING:
+    from deviceplugin.domain.matching import ResourceRule
+
 HANDLER_SECONDS = 10.0
 """The bound of one call of the author's code; the kubelet sets none for most."""
 
 
 def _nothing() -> None:
     """Do nothing: an author's scanner looks when it likes."""
+
+
+def _sysfs_scanner(
+    rules: "Sequence[ResourceRule]", *, sys_root: str, nodes: DeviceNodes, journal: Journal
+) -> DeviceSource:
+    """Import the scanner when it is needed: an author's own plugin does without its memory."""
+    from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
+
+    return SysfsScanner(rules, sys_root=sys_root, nodes=nodes, journal=journal)
 
 
 class Container(DeclarativeContainer):
@@ -65,7 +76,7 @@ class Container(DeclarativeContainer):
     plugin_dir: Provider[str] = Dependency(instance_of=str)
     policy_of: Provider[Callable[[ResourceName], Policy | None]] = Dependency()
     author: Provider[object] = Dependency()
-    rules: Provider[Sequence[ResourceRule]] = Dependency(default=())
+    rules: "Provider[Sequence[ResourceRule]]" = Dependency(default=())
     rescan_seconds: Provider[float] = Dependency(default=5.0)
     sys_root: Provider[str] = Dependency(default="/sys")
     dev_root: Provider[str] = Dependency(default="/dev")
@@ -85,7 +96,7 @@ class Container(DeclarativeContainer):
 
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
     sysfs: Provider[DeviceSource] = Singleton(
-        SysfsScanner, rules, sys_root=sys_root, nodes=nodes, journal=journal
+        _sysfs_scanner, rules, sys_root=sys_root, nodes=nodes, journal=journal
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
     poll: Singleton[PollSource] = Singleton(

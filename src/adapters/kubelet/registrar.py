@@ -1,5 +1,6 @@
 """Register with the kubelet."""
 
+import asyncio
 import os
 from typing import Final
 
@@ -42,17 +43,28 @@ _UNCLEAR: Final = frozenset(
 """Codes that the transport makes: the kubelet refuses with UNKNOWN, and may have gone on."""
 
 
+MAX_CALLS: Final = 8
+"""Registers under way at a time: a hundred channels at once would cost as much memory for good as
+all that the framework itself needs, and be no faster."""
+
+
 @attrs.frozen
 class GrpcRegistrar(Registrar):
     """Calls Register on a fresh channel each time."""
 
     directory: SocketDirectory
+    _turns: asyncio.Semaphore = attrs.field(
+        factory=lambda: asyncio.Semaphore(MAX_CALLS), init=False
+    )
 
     async def register(self, registration: Registration, seconds: float) -> None:
-        """Register, awaited in the loop that also answers the kubelet's call back."""
+        """Register, awaited in the loop that also answers the kubelet's call back.
+
+        The seconds count from our turn on.
+        """
         self._check_listening()
         target = self.directory.target(KUBELET_SOCKET)
-        async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
+        async with self._turns, grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
             try:
                 await RegistrationStub(channel).Register(
                     from_registration(registration), timeout=seconds
