@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceInfo, DeviceNode, Health
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
@@ -33,22 +32,6 @@ def devices_table(resources: Mapping[ResourceName, Devices]) -> Table:
             table.add_row(shown, str(key), _health(info), _numa(info), _nodes(info))
         if not resources[name]:
             table.add_row(str(name), Text("no device", style="dim"))
-    return table
-
-
-def grant_table(grant: Grant) -> Table:
-    """Return a row for each thing that a container would get."""
-    table = Table("What", "In the container", "From the host", header_style="bold")
-    for node in grant.nodes:
-        table.add_row("device", f"{node.container_path} ({node.permissions})", node.host_path)
-    for mount in grant.mounts:
-        mode = "read-only" if mount.read_only else "writable"
-        table.add_row("mount", f"{mount.container_path} ({mode})", mount.host_path)
-    for kind, values in (("environment", grant.envs), ("annotation", grant.annotations)):
-        for key, value in values.items():
-            table.add_row(kind, f"{key}={value}")
-    for name in grant.cdi_devices:
-        table.add_row("CDI device", name)
     return table
 
 

@@ -5,7 +5,7 @@ fit; a test builds every provider, because it cannot see wrong keywords.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import (
@@ -39,8 +39,6 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
-from deviceplugin.domain.preference import Policy
-from deviceplugin.domain.resources import ResourceName
 
 if TYPE_CHECKING:
     from deviceplugin.domain.matching import ResourceRule
@@ -74,12 +72,12 @@ class Container(DeclarativeContainer):
     origin: Provider[str] = Dependency(instance_of=str)
     namespace: Provider[str] = Dependency(instance_of=str)
     plugin_dir: Provider[str] = Dependency(instance_of=str)
-    policy_of: Provider[Callable[[ResourceName], Policy | None]] = Dependency()
+    policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()
-    rules: "Provider[Sequence[ResourceRule]]" = Dependency(default=())
-    rescan_seconds: Provider[float] = Dependency(default=5.0)
-    sys_root: Provider[str] = Dependency(default="/sys")
-    dev_root: Provider[str] = Dependency(default="/dev")
+    rules: Provider[Any] = Dependency(default=())
+    rescan_seconds: Provider[float] = Dependency(instance_of=float, default=5.0)
+    sys_root: Provider[str] = Dependency(instance_of=str, default="/sys")
+    dev_root: Provider[str] = Dependency(instance_of=str, default="/dev")
 
     clock: Provider[Clock] = Singleton(SystemClock)
     chance: Provider[Chance] = Singleton(SystemChance)

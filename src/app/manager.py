@@ -1,20 +1,21 @@
 """The front of the framework: give it a scanner, and pods can ask for what it finds."""
 
 import asyncio
+import errno
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.errors import InvalidValueError, ServingError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.preference import POLICIES, Policy
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.tree import FrozenTree
 
 if TYPE_CHECKING:
     from deviceplugin.app.settings import Configuration
-
     from deviceplugin.app.use_cases.run_plugin import RunPlugin
 
 PLUGIN_DIRECTORY: Final = "/var/lib/kubelet/device-plugins"
@@ -107,12 +108,32 @@ class Manager:
         ResourceName(str(parts["namespace"]), "any")
         self._container = Container(**parts)
         if journal is not None:
-            self._container.journal.override(journal)
+            self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
         self._container.check_dependencies()
         self._container.sockets()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._plugin: RunPlugin | None = None
         self._stopped = False
+
+    def check(self) -> None:
+        """Raise `ServingError` if the plugin directory is there, but no socket can be made in it.
+
+        One that is not there yet may come with the kubelet: `run` waits for it.
+        """
+        try:
+            self._container.sockets().check()
+        except ServingError as error:
+            if error.errno != errno.ENOENT:
+                raise
+
+    def look(self) -> FrozenTree:
+        """Return what one look at the hardware finds, for a manager with a source; serve nothing.
+
+        Raises `ScanError`, and `InvalidValueError` for a manager around a scanner, which loops.
+        """
+        if self._container.origin() == "scanner":
+            raise InvalidValueError("a scanner loops; look is for a manager made of a source")
+        return self._container.source().scan().freeze(self._container.namespace())
 
     def run(self) -> None:
         """Serve in an event loop of its own, until the scan returns or `stop` is called.

@@ -1,0 +1,103 @@
+"""The command line: read the configuration, then scan, serve or show.
+
+Exit codes: 0 all is well, 1 something failed while it ran, 2 what was given cannot be used.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NoReturn, TypeVar
+
+import click
+
+from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
+from deviceplugin.adapters.system.signals import on_ending_signal
+from deviceplugin.app.console import console, devices_table
+from deviceplugin.app.manager import Manager
+from deviceplugin.app.settings import OPTIONS, Configuration, load
+from deviceplugin.domain.errors import DevicePluginError, ScanError
+
+FAILED: Final = 1
+UNUSABLE: Final = 2
+INTERRUPTED: Final = 130
+"""Ended by a person before there was anything to close."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def _configurable(command: _Command) -> _Command:
+    """Add --config and a flag for each setting; the settings check the values themselves."""
+    for option in reversed(list(OPTIONS.values())):
+        text = f"{option.help[:1].upper()}{option.help[1:]} [{option.variable}]"
+        command = click.option(option.flag, metavar="VALUE", help=text)(command)
+    text = "The YAML file; without one, all presets [DEVICEPLUGIN_CONFIG]"
+    return click.option("--config", metavar="FILE", help=text)(command)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="deviceplugin")
+def cli() -> None:
+    """Give Kubernetes pods the devices of this node.
+
+    A flag goes before its environment variable (in brackets), that before the file, that before
+    the default.
+    """
+
+
+@cli.command()
+@_configurable
+def run(config: str | None, **flags: str | None) -> None:
+    """Serve the configured devices until SIGTERM or SIGINT."""
+    configuration = _load(config, flags)
+    manager = Manager.configured(configuration)
+    manager.check()
+    asyncio.run(_serve(manager))
+
+
+@cli.command()
+@_configurable
+def scan(config: str | None, **flags: str | None) -> None:
+    """Show what would be advertised; touch nothing."""
+    configuration = _load(config, flags)
+    console().print(devices_table(Manager.configured(configuration).look().resources))
+
+
+@cli.command()
+def demo() -> None:
+    """Show it at work on this machine's devices, with a simulated kubelet. Needs no root."""
+    from deviceplugin.app.demo import Demo  # noqa: PLC0415 - it brings the fake kubelet along
+
+    Demo(console()).run()
+
+
+def main() -> NoReturn:
+    """Run the command line; a fault of the caller's is told in lines, never by a traceback."""
+    # Before gRPC is imported: it reports each connection that ends as if that were news.
+    os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+    try:
+        sys.exit(cli.main(standalone_mode=False))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(UNUSABLE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except DevicePluginError as error:
+        click.echo(str(error), err=True)
+        sys.exit(FAILED if isinstance(error, ScanError) else UNUSABLE)
+
+
+async def _serve(manager: Manager) -> None:
+    with on_ending_signal(lambda _: manager.stop()):
+        await manager.serve()
+
+
+def _load(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
+    """Read the configuration, and log as it says."""
+    configuration = load(path, os.environ, flags)
+    settings = configuration.settings
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    return configuration
