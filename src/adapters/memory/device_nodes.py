@@ -1,12 +1,12 @@
 """A host's /dev without a file system."""
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from itertools import accumulate
 from typing import Final
 
 import attrs
 
+from deviceplugin.domain.globs import Glob
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40
@@ -54,18 +54,24 @@ class MemoryDeviceNodes(DeviceNodes):
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the paths that match a glob, sorted."""
         root, *parts = pattern.split("/")[1:] or [""]
-        found = [_ROOT] if parts and f"/{root}" == _ROOT and not {"", ".", ".."} & {*parts} else []
-        for part in parts:
-            found = [f"{path}/{name}" for path in found for name in self._below(path, part)]
+        if f"/{root}" != _ROOT or not parts or {"", ".", ".."} & {*parts}:
+            return []
+        try:
+            globs = [Glob(part) for part in parts]
+        except ValueError:
+            return []
+        found = [_ROOT]
+        for glob in globs:
+            found = [f"{path}/{name}" for path in found for name in self._below(path, glob)]
         return sorted(found)
 
-    def _below(self, path: str, pattern: str) -> list[str]:
+    def _below(self, path: str, glob: Glob) -> list[str]:
         folder = self._followed(path)
         return [
             name
             for parent, _, name in (each.rpartition("/") for each in self._paths())
-            if parent == folder and fnmatchcase(name, pattern)
-            if name.startswith(".") <= pattern.startswith(".")
+            if parent == folder and glob.fits(name)
+            if name.startswith(".") <= glob.text.startswith(".")
         ]
 
     def _paths(self) -> set[str]:

@@ -4,11 +4,11 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from deviceplugin.domain.globs import Glob
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40
@@ -51,13 +51,19 @@ class SystemDeviceNodes(DeviceNodes):
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the paths that match a glob, sorted: at most `MAX_NAMES`."""
         root, *parts = pattern.split("/")[1:] or [""]
-        found = [_ROOT] if parts and f"/{root}" == _ROOT and not {"", ".", ".."} & {*parts} else []
-        for part in parts:
-            matches = (f"{path}/{name}" for path in found for name in self._below(path, part))
+        if f"/{root}" != _ROOT or not parts or {"", ".", ".."} & {*parts}:
+            return []
+        try:
+            globs = [Glob(part) for part in parts]
+        except ValueError:
+            return []
+        found = [_ROOT]
+        for glob in globs:
+            matches = (f"{path}/{name}" for path in found for name in self._below(path, glob))
             found = list(islice(matches, MAX_NAMES))
         return sorted(found)
 
-    def _below(self, path: str, pattern: str) -> list[str]:
+    def _below(self, path: str, glob: Glob) -> list[str]:
         try:
             with os.scandir(self._here(self._followed(path))) as entries:
                 names = [entry.name for entry in islice(entries, MAX_NAMES)]
@@ -66,7 +72,7 @@ class SystemDeviceNodes(DeviceNodes):
         return [
             name
             for name in names
-            if fnmatchcase(name, pattern) and name.startswith(".") <= pattern.startswith(".")
+            if glob.fits(name) and name.startswith(".") <= glob.text.startswith(".")
         ]
 
     def _here(self, path: str) -> str:
