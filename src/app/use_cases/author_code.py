@@ -37,10 +37,8 @@ class AuthorCode:
     ) -> _Result:
         """Return or raise what the method does; `AllocationTimeoutError` after the bound."""
         answer = run_either(self.worker, partial(method, *args, **kwargs))
-        try:
-            return await within(self.clock, self.seconds, answer)
-        except TimeoutError as error:
-            raise AllocationTimeoutError(_name(method), self.seconds) from error
+        late = partial(AllocationTimeoutError, _name(method), self.seconds)
+        return await within(self.clock, self.seconds, answer, late=late)
 
 
 def _name(method: Callable[..., object]) -> str:
