@@ -17,22 +17,14 @@ class LatestTree(Notifier):
         self._news = asyncio.Event()
         self._tree: FrozenTree | None = None
         self._stopped = False
-        self._count = 0
-
-    @property
-    def count(self) -> int:
-        """How many trees have been handed in."""
-        return self._count
 
     def notify(self, tree: DeviceTree) -> None:
         """Check and freeze the tree in the caller's thread, then let the loop have it."""
         frozen = tree.freeze(self._namespace)
         if self._stopped:
             raise StoppedError("the plugin has ended; return from scan")
-        self._tree = frozen
-        self._count += 1
         try:
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._put, frozen)
         except RuntimeError as closed:
             raise StoppedError("the plugin's event loop has ended; return from scan") from closed
 
@@ -40,15 +32,15 @@ class LatestTree(Notifier):
         """Refuse every further tree, so that scanners end."""
         self._stopped = True
 
-    def take(self) -> FrozenTree | None:
-        """Return the newest tree that has not been taken yet."""
+    async def next(self) -> FrozenTree:
+        """Return the newest tree that has not been returned yet, as soon as there is one."""
+        while self._tree is None:
+            self._news.clear()
+            await self._news.wait()
         tree, self._tree = self._tree, None
         return tree
 
-    async def next(self) -> FrozenTree:
-        """Return the newest tree that has not been taken yet, as soon as there is one."""
-        while (tree := self.take()) is None:
-            self._news.clear()
-            if self._tree is None:
-                await self._news.wait()
-        return tree
+    def _put(self, tree: FrozenTree) -> None:
+        """Change the slot in the loop alone, so that no lock is needed."""
+        self._tree = tree
+        self._news.set()
