@@ -13,9 +13,10 @@ from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices
 
 @attrs.define
 class ObservedDevices(AdvertisesDevices):
-    """Passes everything on; tells when the first stream opens and when the last one ends.
+    """Passes everything on; tells when the first stream opens and when the last one is ended.
 
-    The end of a stream, for whatever reason, is the only sign of a kubelet that died or cut it.
+    Its end is the only sign of a kubelet that died or cut it. A stream that ends by itself,
+    because the resource is retired, is no such sign.
     """
 
     devices: AdvertisesDevices
@@ -28,13 +29,15 @@ class ObservedDevices(AdvertisesDevices):
         self._streams += 1
         if self._streams == 1:
             self.opened()
+        retired = False
         try:
             async with aclosing(self.devices.watch()) as listings:
                 async for listing in listings:
                     yield listing
+            retired = True
         finally:
             self._streams -= 1
-            if not self._streams:
+            if not self._streams and not retired:
                 self.ended()
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
