@@ -17,6 +17,8 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.domain.backoff import Backoff
+
 
 class Phase(Enum):
     """Where a resource stands."""
@@ -215,19 +217,6 @@ TABLE: Final[Mapping[tuple[Phase, Signal], Step]] = MappingProxyType(
 def advance(phase: Phase, signal: Signal) -> Step:
     """Return the next phase and what must now be done."""
     return TABLE[phase, signal]
-
-
-@attrs.frozen(kw_only=True)
-class Backoff:
-    """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
-
-    first: float = 0.02
-    cap: float = 30.0
-
-    def delay(self, failures: int, fraction: float) -> float:
-        """Return the wait after `failures` ≥ 1: half fixed, half by `fraction` in [0, 1)."""
-        whole = min(self.cap, self.first * 2.0 ** min(failures - 1, 63))
-        return whole * (0.5 + fraction / 2)
 
 
 @attrs.frozen(kw_only=True)

@@ -9,9 +9,9 @@ import attrs
 from deviceplugin.app.use_cases.author_code import run_either
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.within import within
+from deviceplugin.domain.backoff import Backoff
 from deviceplugin.domain.errors import StoppedError
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
-from deviceplugin.domain.lifecycle import Backoff
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
@@ -36,39 +36,46 @@ class RunScanner:
     doubt_seconds: float = 60.0
     backoff: Backoff = attrs.field(factory=lambda: Backoff(first=0.5))
     _failures: int = attrs.field(default=0, init=False)
-    _failing_since: float | None = attrs.field(default=None, init=False)
-    _doubted: bool = attrs.field(default=False, init=False)
+    _doubting: "asyncio.Task[None] | None" = attrs.field(default=None, init=False)
 
     async def __call__(self, latest: LatestTree, doubt: Callable[[], None]) -> None:
         """Return when `scan` returns; call `doubt` when scans have failed for too long."""
-        while True:
-            try:
-                await run_either(self.worker, partial(self.scanner.scan, latest))
-            except StoppedError:
-                return
-            except Exception as error:  # noqa: BLE001 - the author's code may raise anything
-                self._failed(error, doubt)
-            else:
-                return
-            await self.clock.sleep(self.backoff.delay(self._failures, self.chance.fraction()))
+        async with asyncio.TaskGroup() as tasks:
+            while await self._failed(latest):
+                if self._doubting is None:
+                    self._doubting = tasks.create_task(self._doubt_in_time(doubt))
+                await self.clock.sleep(self.backoff.delay(self._failures, self.chance.fraction()))
+            self._trust()
 
     def heard(self) -> None:
         """Take note that a tree came in."""
-        if self._failing_since is not None:
+        if self._failures:
             self.journal.record(ScanRecovered())
-        self._failures, self._failing_since, self._doubted = 0, None, False
+        self._trust()
 
-    def _failed(self, error: Exception, doubt: Callable[[], None]) -> None:
-        now = self.clock.now()
-        self._failures += 1
-        if self._failing_since is None:
-            self._failing_since = now
-        reason = f"{type(error).__name__}: {error}"
-        self.journal.record(ScanFailed(reason=reason, failures=self._failures))
-        if now - self._failing_since >= self.doubt_seconds and not self._doubted:
-            self._doubted = True
-            self.journal.record(ScanDoubted(seconds=now - self._failing_since))
-            doubt()
+    async def _failed(self, latest: LatestTree) -> bool:
+        """Run `scan` to its end and say whether that was an error."""
+        try:
+            await run_either(self.worker, partial(self.scanner.scan, latest))
+        except StoppedError:
+            return False
+        except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+            self._failures += 1
+            reason = f"{type(error).__name__}: {error}"
+            self.journal.record(ScanFailed(reason=reason, failures=self._failures))
+            return True
+        return False
+
+    async def _doubt_in_time(self, doubt: Callable[[], None]) -> None:
+        await self.clock.sleep(self.doubt_seconds)
+        self.journal.record(ScanDoubted(seconds=self.doubt_seconds))
+        doubt()
+
+    def _trust(self) -> None:
+        self._failures = 0
+        if self._doubting is not None:
+            self._doubting.cancel()
+            self._doubting = None
 
 
 class PollSource(Scanner):
