@@ -55,10 +55,11 @@ class World:
 
 @attrs.frozen
 class _Stamped:
-    """A signal with what it belongs to: an incarnation's or a timer's number, or nothing."""
+    """A signal with what it belongs to: an incarnation's or a timer's number, or a kubelet."""
 
     signal: Signal
     number: int | None = None
+    kubelet: FileIdentity | None = None
 
 
 class KeepRegistered:
@@ -87,8 +88,7 @@ class KeepRegistered:
 
     def kubelet_appeared(self, identity: FileIdentity) -> None:
         """Tell that kubelet.sock is now this file."""
-        known = identity == self._registered_with
-        self._send(Signal.KUBELET_CONFIRMED if known else Signal.KUBELET_APPEARED)
+        self._mailbox.put_nowait(_Stamped(Signal.KUBELET_APPEARED, kubelet=identity))
 
     def kubelet_vanished(self) -> None:
         """Tell that kubelet.sock is gone."""
@@ -119,9 +119,11 @@ class KeepRegistered:
     def _take(self, stamped: _Stamped) -> None:
         if self._is_stale(stamped):
             return
-        before, step = self._phase, advance(self._phase, stamped.signal)
+        known = stamped.kubelet is not None and stamped.kubelet == self._registered_with
+        signal = Signal.KUBELET_CONFIRMED if known else stamped.signal
+        before, step = self._phase, advance(self._phase, signal)
         self._phase = step.phase
-        self._report.moved(before, stamped.signal, step.phase, self._endpoint)
+        self._report.moved(before, signal, step.phase, self._endpoint)
         for command in step.commands:
             self._do(command)
 
@@ -140,7 +142,7 @@ class KeepRegistered:
                 self._begin(self._register(self._number))
             case Command.CLOSE:
                 self._registered_with = None
-                self._begin(self._close(self._work))
+                self._begin(self._close(self._cancel_work()))
             case Command.FORGET_FAILURES:
                 self._failures = 0
             case Command.CLEAR_TIMER:
@@ -163,6 +165,12 @@ class KeepRegistered:
         name = f"{self._plugin.resource}: {self._phase.value}"
         self._work = self._tasks.create_task(work, name=name)
 
+    def _cancel_work(self) -> "asyncio.Task[None] | None":
+        """Cancel the work here and now: a Register that has not begun yet must not be sent."""
+        if self._work is not None:
+            self._work.cancel()
+        return self._work
+
     async def _serve(self, number: int) -> None:
         devices = ObservedDevices(
             devices=self._plugin.devices,
@@ -179,12 +187,15 @@ class KeepRegistered:
             self._send(Signal.SERVED, number)
 
     async def _register(self, number: int) -> None:
-        """Register once, after a look for our socket: without it the kubelet would wait 10 s."""
+        """Register once, after a look for our socket: without it the kubelet would wait 10 s.
+
+        It removes sockets before it makes its own, so a look at that one comes first.
+        """
         incarnation = self._incarnation
+        self._registered_with = self._world.directory.identity(KUBELET_SOCKET)
         if incarnation is None or not self._is_ours(incarnation):
             self._send(Signal.SOCKET_LOST, number)
             return
-        self._registered_with = self._world.directory.identity(KUBELET_SOCKET)
         outcome = await self._outcome(incarnation)
         if outcome is Signal.UNREACHABLE:
             self._registered_with = None
@@ -207,15 +218,14 @@ class KeepRegistered:
     async def _close(self, work: "asyncio.Task[None] | None") -> None:
         number = self._number
         if work is not None:
-            work.cancel()
             await asyncio.wait({work})
         await self._shut()
         self._send(Signal.CLOSED, number)
 
     async def _shut(self) -> None:
-        incarnation, self._incarnation = self._incarnation, None
-        if incarnation is not None:
-            await incarnation.close()
+        if self._incarnation is not None:
+            await self._incarnation.close()
+            self._incarnation = None
 
     @property
     def _endpoint(self) -> str:

@@ -1,0 +1,266 @@
+"""A node in virtual time: a kubelet, a plugin directory, and resources that are kept registered.
+
+Its registrar holds, in every test that uses it, what must be true of each Register.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from typing import Self
+
+import attrs
+import pytest
+
+from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
+from deviceplugin.adapters.memory.directory import MemoryDirectory
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET, MemoryKubelet
+from deviceplugin.adapters.memory.worker import InlineWorker
+from deviceplugin.app.use_cases.author_code import AuthorCode
+from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.serve_devices import OpenResource
+from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.domain.allocation import Grant
+from deviceplugin.domain.devices import DeviceId, DeviceInfo
+from deviceplugin.domain.errors import KubeletUnreachableError
+from deviceplugin.domain.inventory import Inventory, Listing
+from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
+from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
+from deviceplugin.domain.resources import ResourceName
+
+WIDGET = ResourceName("example.com", "widget")
+
+
+class ClosableDevices(AdvertisesDevices):
+    """Open no stream once their server is closed, as nobody can connect to a closed socket."""
+
+    def __init__(self, inner: AdvertisesDevices) -> None:
+        self.closed = False
+        self._inner = inner
+
+    async def watch(self) -> AsyncGenerator[Listing]:
+        """Yield what the inner ones do."""
+        if self.closed:
+            raise ConnectionRefusedError
+        async with aclosing(self._inner.watch()) as listings:
+            async for listing in listings:
+                yield listing
+
+    async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
+        """Return what the inner ones do."""
+        return await self._inner.allocate(ids)
+
+
+class GatedIncarnation(Incarnation):
+    """A server that closes when it may."""
+
+    def __init__(
+        self, inner: Incarnation, devices: ClosableDevices, may_close: asyncio.Event
+    ) -> None:
+        self._inner = inner
+        self._devices = devices
+        self._may_close = may_close
+
+    @property
+    def endpoint(self) -> str:
+        """The inner one's."""
+        return self._inner.endpoint
+
+    @property
+    def identity(self) -> FileIdentity:
+        """The inner one's."""
+        return self._inner.identity
+
+    async def close(self) -> None:
+        """Close the inner one once it may close."""
+        await self._may_close.wait()
+        self._devices.closed = True
+        await self._inner.close()
+
+
+class GatedHost(Host):
+    """Serves when it may, and notes when and what."""
+
+    def __init__(self, inner: MemoryKubelet, clock: Clock) -> None:
+        self.may_serve, self.may_close = asyncio.Event(), asyncio.Event()
+        self.may_serve.set()
+        self.may_close.set()
+        self.times: list[float] = []
+        self.plugins: list[DevicePlugin] = []
+        self._inner = inner
+        self._clock = clock
+
+    async def serve(self, plugin: DevicePlugin) -> Incarnation:
+        """Serve in the kubelet's memory."""
+        self.times.append(self._clock.now())
+        self.plugins.append(plugin)
+        await self.may_serve.wait()
+        devices = ClosableDevices(plugin.devices)
+        served = await self._inner.serve(attrs.evolve(plugin, devices=devices))
+        return GatedIncarnation(served, devices, self.may_close)
+
+
+class StrictRegistrar(Registrar):
+    """Passes each Register on, and fails the test if it must never have been sent."""
+
+    def __init__(self, kubelet: MemoryKubelet, clock: Clock) -> None:
+        self.times: list[float] = []
+        self.endpoints: list[str] = []
+        """Of each Register that may have reached a kubelet."""
+        self._kubelet = kubelet
+        self._clock = clock
+        self._under_way: set[ResourceName] = set()
+
+    async def register(self, registration: Registration, seconds: float) -> None:
+        """Register with the kubelet."""
+        resource, endpoint = registration.resource, registration.endpoint
+        served = [
+            each.endpoint for each in self._kubelet.host.served if each.plugin.resource == resource
+        ]
+        assert resource not in self._under_way, "a Register while another one is under way"
+        assert endpoint not in self.endpoints, "a second Register on one socket"
+        assert served == [endpoint], "a Register while an older server is there"
+        self._under_way.add(resource)
+        self.times.append(self._clock.now())
+        self.endpoints.append(endpoint)
+        try:
+            await self._kubelet.register(registration, seconds)
+        except KubeletUnreachableError:
+            self.endpoints.remove(endpoint)
+            raise
+        finally:
+            self._under_way.discard(resource)
+
+
+class Node:
+    """A node with a kubelet that is not running yet, and one resource on a board.
+
+    As a context it keeps the resource registered; in the end it stops, and nothing may be left.
+    """
+
+    def __init__(
+        self,
+        *,
+        devices: Iterable[str] = ("a", "b"),
+        watched: bool = True,
+        directory: Callable[[Clock], MemoryDirectory] = MemoryDirectory,
+        registrar: Registrar | None = None,
+    ) -> None:
+        self.clock = ManualClock()
+        self.journal = MemoryJournal()
+        self.directory = directory(self.clock)
+        self.kubelet = MemoryKubelet(self.directory, self.clock)
+        self.host = GatedHost(self.kubelet, self.clock)
+        self.registrar = StrictRegistrar(self.kubelet, self.clock)
+        self.watch = WatchKubelet(self.directory, self.clock, self.journal)
+        self.world = World(
+            host=self.host,
+            registrar=registrar or self.registrar,
+            directory=self.directory,
+            clock=self.clock,
+            chance=FixedChance(0.5),
+            timing=Timing(),
+            journal=self.journal,
+        )
+        found = {DeviceId(name): DeviceInfo() for name in devices}
+        self.board = Board(Inventory().observe(found))
+        self.keeper = self.keep(self.open(WIDGET, self.board))
+        self._watched = watched
+
+    @property
+    def ports(self) -> PluginDirectory:
+        """The directory, as a port."""
+        return self.directory
+
+    def open(self, resource: ResourceName, board: Board) -> DevicePlugin:
+        """Return what a kubelet may ask about a resource."""
+        open_resource = OpenResource(
+            author=None,
+            journal=self.journal,
+            code=AuthorCode(worker=InlineWorker(), clock=self.clock, seconds=10.0),
+            look_again=lambda: None,
+            policy_of=lambda _: None,
+        )
+        return open_resource(resource, board)
+
+    def keep(self, plugin: DevicePlugin) -> KeepRegistered:
+        """Return what keeps a resource registered here."""
+        return KeepRegistered(plugin, self.world)
+
+    async def __aenter__(self) -> Self:
+        self.keeping = asyncio.create_task(self.keeper.run())
+        self._tasks = {self.keeping}
+        if self._watched:
+            self.watch.follow(self.keeper)
+            self._tasks.add(asyncio.create_task(self.watch.run()))
+        await self.clock.settle()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.host.may_serve.set()
+        self.host.may_close.set()
+        self.keeper.stop()
+        await self.clock.settle()
+        ended = self.keeping.done()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        await self.kubelet.stop()
+        if kind is None:
+            assert ended, f"does not stop in {self.keeper.phase}"
+            if not self.keeping.cancelled():
+                self.keeping.result()
+            assert self.sockets == (), "sockets left behind"
+            assert self.kubelet.host.served == (), "servers left behind"
+
+    # What happens.
+
+    async def start_kubelet(self) -> None:
+        """Let a kubelet start, and everything that follows at once."""
+        self.kubelet.start()
+        await self.clock.settle()
+
+    async def kubelet_answers(self, times: int) -> None:
+        """Let time pass until the kubelet has answered that many Registers."""
+        while self.registrations < times:
+            await self.clock.advance(5)
+
+    async def remove_own_socket(self) -> None:
+        """Let somebody remove our socket."""
+        (socket,) = self.sockets
+        self.directory.remove(socket)
+        await self.clock.settle()
+
+    # What is to be seen.
+
+    @property
+    def sockets(self) -> tuple[str, ...]:
+        """The names of our sockets in the directory."""
+        return tuple(name for name in self.directory.names() if name != KUBELET_SOCKET)
+
+    @property
+    def registrations(self) -> int:
+        """How many Registers reached a kubelet."""
+        return len(self.kubelet.registrations)
+
+    def is_well(self) -> bool:
+        """Say whether a kubelet has exactly one stream, with the full list of what is served."""
+        return (
+            self.kubelet.streams(WIDGET) == 1
+            and self.kubelet.devices(WIDGET) == self.board.inventory.listing
+            and len(self.sockets) == 1
+        )
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of all events so far."""
+        return [type(event).__name__ for event in self.journal.events]
+
+
+@pytest.fixture(scope="session")
+def node() -> type[Node]:
+    """Return the class: a test says what its node is like."""
+    return Node

@@ -1,0 +1,169 @@
+"""Whatever breaks a registration, it is renewed, and no faster than makes sense."""
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from deviceplugin.domain.events import RegistrationLost, ResourceRegistered
+from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.resources import ResourceName
+
+if TYPE_CHECKING:
+    from tests.unit.app.use_cases.conftest import Node
+
+WIDGET = ResourceName("example.com", "widget")
+
+
+async def test_a_stream_that_ends_alone_is_enough_to_register_again(node: "type[Node]") -> None:
+    """No file changes, and the kubelet never asks for the list again by itself."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        (socket,) = here.sockets
+        await here.kubelet.cut_stream(WIDGET)
+        await here.clock.settle()
+        assert here.is_well()
+        assert here.registrations == 2
+        assert socket not in here.sockets
+        (lost,) = here.journal.of(RegistrationLost)
+        assert (lost.endpoint, lost.reason) == (socket, "the last ListAndWatch stream ended")
+
+
+async def test_a_stream_that_ends_at_once_each_time_is_renewed_ever_more_slowly(
+    node: "type[Node]",
+) -> None:
+    """So it is when the kubelet finds a list too large."""
+    async with node() as here:
+        await here.start_kubelet()
+        for _ in range(600):
+            await here.kubelet.cut_stream(WIDGET)
+            await here.clock.advance(0.25)
+        assert here.registrations < 20
+        await here.clock.advance(31)
+        assert here.is_well()
+
+
+async def test_a_stream_that_was_steady_is_renewed_without_a_wait(node: "type[Node]") -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        for renewals in range(1, 11):
+            await here.clock.advance(1)
+            assert here.keeper.phase is Phase.STEADY
+            await here.kubelet.cut_stream(WIDGET)
+            await here.clock.settle()
+            assert here.is_well()
+            assert here.registrations == 1 + renewals
+
+
+async def test_our_socket_deleted_ten_times_is_ten_registrations(node: "type[Node]") -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        for deletions in range(1, 11):
+            await here.clock.advance(1)
+            await here.remove_own_socket()
+            assert here.is_well()
+            assert here.registrations == 1 + deletions
+        await here.clock.advance(60)
+        assert here.registrations == 11
+        assert len(here.host.times) == 11
+
+
+async def test_our_socket_deleted_as_soon_as_it_is_made_is_no_hot_loop(node: "type[Node]") -> None:
+    async with node() as here:
+        await here.start_kubelet()
+
+        async def delete() -> None:
+            while True:
+                for socket in here.sockets:
+                    with suppress(FileNotFoundError):
+                        here.directory.remove(socket)
+                await asyncio.sleep(0)
+
+        deleting = asyncio.create_task(delete())
+        await here.clock.advance(120)
+        assert 5 < len(here.host.times) < 25
+        deleting.cancel()
+        await asyncio.wait({deleting})
+        await here.clock.advance(31)
+        assert here.is_well()
+
+
+async def test_another_file_under_our_sockets_name_is_not_ours_and_is_left_alone(
+    node: "type[Node]",
+) -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        (socket,) = here.sockets
+        stranger = here.directory.put(socket)
+        await here.clock.settle()
+        assert here.registrations == 2
+        assert here.directory.identity(socket) == stranger
+        assert here.kubelet.streams(WIDGET) == 1
+        here.directory.remove(socket)
+
+
+@pytest.mark.parametrize("first", ["stream", "socket"])
+async def test_stream_and_socket_lost_together_in_either_order_are_one_loss(
+    node: "type[Node]", first: str
+) -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        (socket,) = here.sockets
+        if first == "stream":
+            cutting = asyncio.create_task(here.kubelet.cut_stream(WIDGET))
+            await asyncio.sleep(0)
+            here.directory.remove(socket)
+            await cutting
+        else:
+            here.directory.remove(socket)
+            await here.kubelet.cut_stream(WIDGET)
+        await here.clock.settle()
+        assert here.is_well()
+        assert here.registrations == 2
+
+
+async def test_a_directory_made_anew_is_served_in_again(node: "type[Node]") -> None:
+    """Its watch dies with it, and all sockets are gone."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        here.directory.remove_directory()
+        await here.clock.advance(5)
+        here.directory.make_directory()
+        await here.kubelet.restart()
+        await here.clock.advance(2)
+        assert here.is_well()
+
+
+async def test_signals_of_an_older_server_are_not_taken_for_the_new_ones(
+    node: "type[Node]",
+) -> None:
+    """A stream of it that ends late would close the new server, and so for ever."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        late = here.host.plugins[0].devices.watch()
+        await anext(late)
+        await here.remove_own_socket()
+        assert here.registrations == 2
+        await late.aclose()
+        later = here.host.plugins[0].devices.watch()
+        await anext(later)
+        await later.aclose()
+        await here.clock.advance(60)
+        assert here.is_well()
+        assert here.registrations == 2
+
+
+async def test_a_loss_and_its_end_are_each_told_once(node: "type[Node]") -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        await here.kubelet.restart()
+        await here.clock.advance(60)
+        assert len(here.journal.of(RegistrationLost)) == 1
+        assert len(here.journal.of(ResourceRegistered)) == 2
