@@ -1,0 +1,88 @@
+"""What a device has from the hardware that it is part of: driver, NUMA node, parent."""
+
+from collections.abc import Callable
+from typing import Final, Generic, TypeVar
+
+from deviceplugin.adapters.sysfs.files import Files, printable
+
+_DEVICES: Final = "/devices"
+_HARDWARE: Final = frozenset({"pci", "usb"})
+"""Buses whose names people know a piece of hardware by."""
+
+_Found = TypeVar("_Found")
+
+
+class Nearest(Generic[_Found]):
+    """What the nearest of a directory and its ancestors below /devices has.
+
+    Each directory is looked at once, however many devices are below it.
+    """
+
+    def __init__(self, look: Callable[[str], _Found | None]) -> None:
+        self._look = look
+        self._found: dict[str, _Found | None] = {_DEVICES: None, "": None}
+
+    def __call__(self, path: str) -> _Found | None:
+        """Return what `look` finds in the nearest directory in which it finds something."""
+        passed: list[str] = []
+        while path not in self._found:
+            passed.append(path)
+            found = self._look(path)
+            if found is not None:
+                self._found[path] = found
+                break
+            path = path.rpartition("/")[0]
+        for each in passed:
+            self._found[each] = self._found[path]
+        return self._found[path]
+
+
+class Ancestry:
+    """The nearest driver, `numa_node` file and parent of any device."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._driver = Nearest(self._own_driver)
+        self._numa_node = Nearest(self._own_numa_node)
+        self._hardware = Nearest(self._own_name_as_hardware)
+        self._on_bus = Nearest(self._own_name_on_bus)
+
+    def driver(self, path: str) -> str:
+        """Return the device's driver, else its nearest ancestor's, else nothing."""
+        return self._driver(path) or ""
+
+    def numa_node(self, path: str) -> str | None:
+        """Return what the nearest `numa_node` file holds; None if there is no such file."""
+        return self._numa_node(path)
+
+    def parent(self, path: str) -> str:
+        """Return the PCI address or USB port that the device is part of.
+
+        For what is on neither bus it is the nearest ancestor on any.
+        """
+        above = path.rpartition("/")[0]
+        return self._hardware(above) or self._on_bus(above) or ""
+
+    def _own_driver(self, path: str) -> str | None:
+        target = self._files.link(f"{path}/driver")
+        return target and printable(target.rpartition("/")[2])
+
+    def _own_numa_node(self, path: str) -> str | None:
+        file = f"{path}/numa_node"
+        text = self._files.text(file)
+        return "" if text is None and self._files.has(file) else text
+
+    def _own_name_as_hardware(self, path: str) -> str | None:
+        name = path.rpartition("/")[2]
+        # "1-2:1.0" is an interface of the device at the USB port "1-2".
+        is_interface = self._bus(path) == "usb" and ":" in name
+        return None if self._bus(path) not in _HARDWARE or is_interface else printable(name)
+
+    def _own_name_on_bus(self, path: str) -> str | None:
+        return printable(path.rpartition("/")[2]) if self._bus(path) else None
+
+    def _bus(self, path: str) -> str:
+        """Return the bus that a device is on; nothing for one of a class, or for no device."""
+        target = self._files.link(f"{path}/subsystem") or ""
+        above, _, name = target.rpartition("/")
+        return name if above.rpartition("/")[2] == "bus" else ""

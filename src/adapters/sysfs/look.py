@@ -1,0 +1,78 @@
+"""Looking closer at a device that the walk met."""
+
+from collections.abc import Iterable
+
+import attrs
+
+from deviceplugin.adapters.sysfs.ancestry import Ancestry
+from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.numa import Numa
+from deviceplugin.adapters.sysfs.uevent import NamedNode, named_node
+from deviceplugin.adapters.sysfs.walk import Entry
+from deviceplugin.domain.candidates import Candidate, Fact, Kind, Node
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+from deviceplugin.domain.rulebook import Rulebook
+
+
+class Look:
+    """Learns of a device what the rules need to know, and everything once one matches."""
+
+    def __init__(self, files: Files, rules: Rulebook, nodes: DeviceNodes) -> None:
+        self._files = files
+        self._rules = rules
+        self._nodes = nodes
+        self._ancestry = Ancestry(files)
+        self._numa = Numa(files, self._ancestry)
+
+    def candidate(self, entry: Entry) -> Candidate:
+        """Return the candidate with enough known for the rules to judge it."""
+        candidate = entry.candidate
+        for rule in self._rules.about(candidate.subsystem):
+            while facts := rule.needs(candidate):
+                candidate = self._learned(entry.path, candidate, facts)
+        if self._rules.claims(candidate):
+            return self._completed(entry.path, candidate)
+        return candidate
+
+    def _learned(self, path: str, candidate: Candidate, facts: Iterable[Fact]) -> Candidate:
+        attributes = {
+            fact.key: self._files.text(f"{path}/{fact.key}")
+            for fact in facts
+            if fact.kind is Kind.ATTRIBUTE
+        }
+        driver = candidate.driver
+        if any(fact.kind is Kind.DRIVER for fact in facts):
+            driver = self._ancestry.driver(path)
+        return attrs.evolve(
+            candidate, driver=driver, attributes={**candidate.attributes, **attributes}
+        )
+
+    def _completed(self, path: str, candidate: Candidate) -> Candidate:
+        numa_nodes, numa_unknown = self._numa.nodes(path)
+        return attrs.evolve(
+            candidate,
+            driver=self._ancestry.driver(path),
+            node=self._node(path, candidate),
+            numa_nodes=numa_nodes,
+            numa_unknown=numa_unknown,
+            parent=self._ancestry.parent(path),
+        )
+
+    def _node(self, path: str, candidate: Candidate) -> Node | None:
+        named = named_node(self._files, path, candidate)
+        if named is None:
+            return None
+        present = self._present(named, candidate)
+        return Node(
+            path=present or named.path,
+            kind=named.number.kind,
+            number=f"{named.number.major}:{named.number.minor}",
+            present=present is not None,
+        )
+
+    def _present(self, named: NamedNode, candidate: Candidate) -> str | None:
+        """Return a path at which the node really is: the kernel's, or one that a rule asks for."""
+        for path in (named.path, *map(self._nodes.resolve, candidate.paths)):
+            if self._nodes.number(path) == named.number:
+                return path
+        return None

@@ -1,0 +1,48 @@
+"""Device nodes that rules ask for by path, and the devices in sysfs that they belong to."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.domain.candidates import Candidate, Node
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
+
+
+class Places:
+    """What is at the paths that rules ask for."""
+
+    def __init__(self, files: Files, nodes: DeviceNodes, patterns: Iterable[str]) -> None:
+        """Look at each path that is there once, whatever the number of patterns it fits."""
+        found: dict[str, list[str]] = defaultdict(list)
+        orphans: dict[NodeNumber, list[str]] = defaultdict(list)
+        for path in sorted({path for each in patterns for path in nodes.matching(each)}):
+            number = nodes.number(path)
+            if number is None:
+                files.note(path, "is no device node")
+            elif device := files.device(f"/dev/{number.kind}/{number.major}:{number.minor}"):
+                found[device].append(path)
+            else:
+                orphans[number].append(path)
+        self._nodes = nodes
+        self._orphans = dict(orphans)
+        self.paths = {device: tuple(paths) for device, paths in found.items()}
+        """The paths by which rules ask for a device, by its directory."""
+
+    def without_device(self, attributes: Iterable[str]) -> Iterator[Candidate]:
+        """Yield a candidate for each node that sysfs does not show, such as a pseudo-terminal.
+
+        It has none of the attributes, and that is all that rules can learn of it.
+        """
+        unknown = dict.fromkeys(attributes)
+        for number, paths in self._orphans.items():
+            path = min(self._nodes.resolve(each) for each in paths)
+            name = path.removeprefix("/dev/").replace("/", "-")
+            digits = f"{number.major}:{number.minor}"
+            yield Candidate(
+                name=name,
+                paths=tuple(paths),
+                driver="",
+                attributes=unknown,
+                node=Node(path=path, kind=number.kind, number=digits),
+                numa_unknown="sysfs does not show the device",
+            )

@@ -1,0 +1,82 @@
+"""Devices that sysfs shows, found by rules."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.look import Look
+from deviceplugin.adapters.sysfs.places import Places
+from deviceplugin.adapters.sysfs.walk import walk
+from deviceplugin.domain.candidates import Candidate
+from deviceplugin.domain.discovery import Discovery, discover
+from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.matching import ResourceRule
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.tree import DeviceTree
+
+
+class SysfsScanner(DeviceSource):
+    """Offers what rules find in sysfs: nodes that are really below /dev are Healthy.
+
+    `sys_root` is where the host's /sys is; `nodes` knows the host's /dev. What is odd is recorded
+    in the journal when it begins. For one caller at a time.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[ResourceRule],
+        *,
+        nodes: DeviceNodes,
+        journal: Journal,
+        sys_root: str = "/sys",
+        files: Callable[[str], Files] = Files,
+    ) -> None:
+        """Take what is needed; nothing is looked at yet.
+
+        `files` makes the reader of a root for each scan: another one can record, or fail.
+        """
+        self._rules = Rulebook(rules)
+        self._nodes = nodes
+        self._journal = journal
+        self._root = sys_root
+        self._reader = files
+        self._last = Discovery()
+
+    def scan(self) -> DeviceTree:
+        """Return what is there now."""
+        files = self._files()
+        candidates = self._candidates(files)
+        found = discover(self._rules, candidates, before=self._last, remarks=files.notes)
+        for event in found.news_since(self._last):
+            self._journal.record(event)
+        self._last = found
+        return found.tree()
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Return every device that some rule may match, with what was needed to judge it.
+
+        Raises `ScanError` as `scan` does; nothing is recorded.
+        """
+        return self._candidates(self._files())
+
+    def _files(self) -> Files:
+        try:
+            names = {each.name for each in Path(self._root).iterdir()}
+        except OSError as error:
+            raise ScanError(
+                f"cannot read {self._root}: {os.strerror(error.errno or 0)}"
+            ) from error
+        if "devices" not in names:
+            raise ScanError(f"{self._root} is no sysfs: there is no {self._root}/devices")
+        return self._reader(self._root)
+
+    def _candidates(self, files: Files) -> tuple[Candidate, ...]:
+        places = Places(files, self._nodes, self._rules.scope.nodes)
+        look = Look(files, self._rules, self._nodes)
+        attributes = {name for rule in self._rules for name in rule.attributes}
+        shown = map(look.candidate, walk(files, self._rules, places))
+        return (*shown, *places.without_device(attributes))

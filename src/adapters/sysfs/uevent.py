@@ -1,0 +1,46 @@
+"""The device node that a device's `uevent` and `dev` files tell of."""
+
+import re
+from typing import Final, Literal
+
+import attrs
+
+from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.domain.candidates import Candidate
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+
+_DEV: Final = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")
+
+
+@attrs.frozen
+class NamedNode:
+    """A node as the kernel announces it: where it has to be, and what it stands for."""
+
+    path: str
+    number: NodeNumber
+
+
+def named_node(files: Files, path: str, candidate: Candidate) -> NamedNode | None:
+    """Return the node of the device at `path`; None if it has none."""
+    keys = _keys(files.data(f"{path}/uevent") or b"")
+    found = _DEV.fullmatch(f"{keys.get('MAJOR')}:{keys.get('MINOR')}") or _DEV.fullmatch(
+        files.text(f"{path}/dev") or ""
+    )
+    # The kernel writes "!" in a name for the "/" that a file's name cannot have.
+    name = keys.get("DEVNAME", candidate.name.replace("!", "/"))
+    if found is None or not _is_below_dev(name):
+        return None
+    kind: Literal["block", "char"] = "block" if candidate.subsystem == "block" else "char"
+    return NamedNode(f"/dev/{name}", NodeNumber(kind, int(found[1]), int(found[2])))
+
+
+def _keys(data: bytes) -> dict[str, str]:
+    """Return the keys of a uevent file, whatever else is in it; the first of a name counts."""
+    pairs = (line.partition("=") for line in data.decode(errors="replace").split("\n"))
+    return {key: value for key, equals, value in reversed(list(pairs)) if equals}
+
+
+def _is_below_dev(name: str) -> bool:
+    return (
+        name.isprintable() and "\ufffd" not in name and not {"", ".", ".."} & set(name.split("/"))
+    )

@@ -1,0 +1,173 @@
+"""Whatever is in a tree: a scan ends, never leaves it, and finds what is good in it."""
+
+import os
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import attrs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.rules import rule
+from deviceplugin.testing.sysfs import FakeSysfs, Oddity
+
+FILES = ["uevent", "dev", "numa_node", "driver", "subsystem", "serial", "device", "power"]
+BESIDE = "beside-the-root"
+TARGETS = [
+    "../../devices/odd0",
+    "../odd1",
+    "..",
+    ".",
+    "/",
+    "/etc",
+    "gone",
+    "a",
+    f"../../../{BESIDE}",
+]
+
+
+@attrs.frozen
+class Thing:
+    """Something in a directory: a file with data, a link, a directory or a pipe."""
+
+    name: str
+    data: bytes | None = None
+    target: str = ""
+    is_pipe: bool = False
+
+
+names = st.one_of(
+    st.sampled_from(["a", "ttyUSB0", "odd0", "..x", "-", "usb1", "1-1:1.0"]),
+    st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), max_size=12),
+    st.binary(min_size=1, max_size=8).map(os.fsdecode),
+).filter(lambda name: name not in {"", ".", ".."} and "/" not in name and "\0" not in name)
+data = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from(
+        [
+            b"MAJOR=1\nMINOR=7\nDEVNAME=full\n",
+            b"MAJOR=188\nMINOR=0\nDEVNAME=../secret\n",
+            b"MAJOR=4\nDEVNAME=a\xffb\nMINOR=64\n",
+            b"-1\n",
+            b"1:7\n",
+            b"x" * 9000,
+        ]
+    ),
+)
+
+
+def things(name: st.SearchStrategy[str]) -> st.SearchStrategy[Thing]:
+    """Return a strategy for what may stand in a directory."""
+    return st.one_of(
+        st.builds(Thing, name, data=data),
+        st.builds(Thing, name, target=st.sampled_from(TARGETS)),
+        st.builds(Thing, name),
+        st.builds(Thing, name, is_pipe=st.just(True)),
+    )
+
+
+def put(directory: Path, thing: Thing) -> None:
+    """Make the thing, if nothing of its name is there and the file system can have it."""
+    path = directory / thing.name
+    if os.path.lexists(path):
+        return
+    if thing.data is not None:
+        path.write_bytes(thing.data)
+    elif thing.target:
+        path.symlink_to(thing.target)
+    elif thing.is_pipe:
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+
+
+@attrs.frozen
+class Tree:
+    """What is odd in a tree."""
+
+    entries: list[Thing]
+    inside: list[list[Thing]]
+    spoilt: list[Oddity]
+    without: str
+
+
+trees = st.builds(
+    Tree,
+    entries=st.lists(things(names), max_size=6),
+    inside=st.lists(st.lists(things(st.sampled_from(FILES)), max_size=6), max_size=4),
+    spoilt=st.lists(st.sampled_from(Oddity), max_size=4),
+    without=st.sampled_from(["", "bus", "dev", "class/odd", "bus/pci/devices", "dev/char"]),
+)
+
+RULES = [
+    rule("x.local/good", {"subsystem": "misc", "name": "kvm"}),
+    rule("x.local/port", {"node": "/dev/serial/by-id/*"}),
+    rule(
+        "x.local/odd",
+        {"subsystem": "odd", "attributes": {"serial": "*", "device/uevent": "*", "dev": "*"}},
+        {"driver": "*", "attributes": {"power": "*"}},
+        {"devpath": "*odd*"},
+        {"name": "*"},
+    ),
+]
+
+
+def grow(root: Path, tree: Tree) -> FakeSysfs:
+    """Return a tree with two good devices among the odd ones."""
+    (root / BESIDE).mkdir()
+    (root / BESIDE / "uevent").write_text(f"MAJOR=1\nMINOR=1\nDEVNAME={BESIDE}\n")
+    sysfs = FakeSysfs(root)
+    sysfs.misc("kvm", 232)
+    hub = sysfs.usb_hub(1, below=sysfs.pci("0000:00:14.0", numa_node="1"))
+    usb = sysfs.usb("1-1", below=hub, number=2)
+    sysfs.usb_tty("ttyUSB0", below=sysfs.usb_interface(usb))
+    sysfs.nodes.add_link("/dev/serial/by-id/x", "../../ttyUSB0")
+    for number, oddity in enumerate(tree.spoilt):
+        device = sysfs.child(f"spoilt{number}", subsystem="odd", number=(200, number))
+        sysfs.spoil(device, oddity)
+    for number, inside in enumerate(tree.inside):
+        directory = sysfs.at(f"/devices/odd{number}")
+        directory.mkdir(parents=True)
+        for thing in inside:
+            put(directory, thing)
+        sysfs.link(f"/class/odd/odd{number}", f"/devices/odd{number}")
+    for home in ("class/odd", "class/misc", "class", "bus", "devices", "dev/char"):
+        sysfs.at(home).mkdir(parents=True, exist_ok=True)
+        for thing in tree.entries:
+            put(sysfs.at(home), thing)
+    return sysfs
+
+
+def check_good(found: dict[ResourceName, dict[DeviceId, DeviceInfo]], tree: Tree) -> None:
+    """Fail unless the good devices are found, and nothing that is outside of the tree."""
+    kvm = found[ResourceName("x.local", "good")][DeviceId("kvm")]
+    assert (kvm.health, kvm.nodes[0].host_path) == (Health.HEALTHY, "/dev/kvm")
+    if not tree.without.startswith("dev"):
+        port = found[ResourceName("x.local", "port")][DeviceId("ttyUSB0")]
+        assert (port.health, port.numa_nodes) == (Health.HEALTHY, (1,))
+    everything = [info for devices in found.values() for info in devices.values()]
+    paths = [node.host_path for info in everything for node in info.nodes]
+    assert not [path for path in paths if not path.startswith("/dev/") or ".." in path]
+    assert BESIDE not in str(paths)
+    numbers = [info.attributes["devnum"] for info in everything if info.health is Health.HEALTHY]
+    assert len(set(numbers)) == len(numbers)
+
+
+@settings(deadline=None)
+@given(trees)
+def test_no_tree_breaks_a_scan_or_hides_a_good_device(tree: Tree) -> None:
+    with TemporaryDirectory() as root:
+        sysfs = grow(Path(root), tree)
+        if tree.without:
+            shutil.rmtree(sysfs.at(tree.without), ignore_errors=True)
+        scanner = SysfsScanner(
+            RULES, nodes=sysfs.nodes, journal=MemoryJournal(), sys_root=str(sysfs.root)
+        )
+        first = scanner.scan().freeze("x.local")
+        check_good({key: dict(each) for key, each in first.resources.items()}, tree)
+        assert scanner.scan().freeze("x.local") == first

@@ -1,0 +1,67 @@
+"""The laws of what a scanner says."""
+
+from deviceplugin.domain.events import DeviceSkipped
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.scan_events import NumaNodeUnknown, ResourceUnmatched
+from deviceplugin.testing.rules import rule
+from deviceplugin.testing.sysfs import Machine, found
+
+X = ResourceName("x.local", "x")
+TTY = rule("x.local/x", {"subsystem": "tty"})
+
+
+def test_why_nothing_matches_is_one_event(machine: Machine) -> None:
+    """With the number of candidates, and what ruled out the last of them."""
+    machine.sysfs.serial_port("ttyUSB0", serial="B1")
+    machine.sysfs.serial_port("ttyUSB1", serial="B2", minor=1)
+    scanner = machine.scanner(
+        rule("x.local/x", {"subsystem": "usb", "name": "?-1", "attributes": {"serial": "A*"}})
+    )
+    assert found(scanner, X) == found(scanner, X) == {}
+    (event,) = machine.journal.of(ResourceUnmatched)
+    assert (event.resource, event.candidates) == (X, 6)
+    (reason,) = event.reasons
+    assert reason == (
+        "[subsystem: usb, name: ?-1, attributes.serial: A*]: 2 of 6 left, "
+        "then [attributes.serial: A*] met only B1, B2"
+    )
+
+
+def test_why_nothing_matches_can_be_asked(machine: Machine) -> None:
+    """Of each device that was looked at; asking records nothing."""
+    tty = machine.sysfs.serial_port()
+    wanted = rule("x.local/x", {"subsystem": "tty", "driver": "ftdi_sio"})
+    (candidate,) = machine.scanner(wanted).candidates()
+    assert candidate.devpath == tty.path
+    assert str(wanted.miss(candidate)) == "driver: wanted ftdi_sio, seen 'cp210x'"
+    assert machine.journal.events == ()
+
+
+def test_a_match_without_a_node_is_skipped_and_said_once(machine: Machine) -> None:
+    """A path in sysfs is never given in place of a node below /dev."""
+    pci = machine.sysfs.pci("0000:00:01.0")
+    scanner = machine.scanner(rule("x.local/x", {"subsystem": "pci"}))
+    assert found(scanner, X) == found(scanner, X) == {}
+    assert machine.journal.of(DeviceSkipped) == (
+        DeviceSkipped(resource=X, device=pci.path, reason="it has no device node"),
+    )
+
+
+def test_an_unknown_numa_node_is_said_once_per_device(machine: Machine) -> None:
+    """As a line for the curious: most desktops have none."""
+    machine.sysfs.misc("kvm", 232)
+    scanner = machine.scanner(rule("x.local/x", {"subsystem": "misc"}))
+    assert found(scanner, X) == found(scanner, X)
+    (event,) = machine.journal.of(NumaNodeUnknown)
+    assert (event.level, event.device) == ("debug", "/devices/virtual/misc/kvm")
+
+
+def test_a_resource_is_there_before_its_devices(machine: Machine) -> None:
+    """They are found when they come, without a restart; a shy one appears with its first."""
+    shy = rule("x.local/shy", {"node": "/dev/ttyUSB0"}, advertise_empty=False)
+    scanner = machine.scanner(shy, TTY)
+    assert set(scanner.scan().freeze("x.local").resources) == {X}
+    tty = machine.sysfs.serial_port()
+    assert set(scanner.scan().freeze("x.local").resources) == {X, shy.resource}
+    machine.sysfs.remove(tty)
+    assert set(scanner.scan().freeze("x.local").resources) == {X, shy.resource}
