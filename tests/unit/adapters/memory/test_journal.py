@@ -46,12 +46,16 @@ def test_who_waits_is_woken_by_the_right_event_from_any_thread() -> None:
 
 
 def test_a_loop_that_was_closed_harms_nobody() -> None:
+    """Who waited there waits no more; the event is kept for whoever reads later."""
     journal = MemoryJournal()
     loop = asyncio.new_event_loop()
-    waiting = loop.create_task(journal.next(ScanRecovered))
-    loop.call_soon(loop.stop)
-    loop.run_forever()
+    waiting = journal.next(ScanRecovered)
+
+    async def begin() -> None:
+        waiting.send(None)
+
+    loop.run_until_complete(begin())
     loop.close()
     journal.record(ScanRecovered())
+    waiting.close()
     assert journal.events == (ScanRecovered(),)
-    assert not waiting.done()
