@@ -4,7 +4,7 @@ Its registrar holds, in every test that uses it, what must be true of each Regis
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -27,7 +27,7 @@ from deviceplugin.domain.errors import KubeletUnreachableError
 from deviceplugin.domain.inventory import Inventory, Listing
 from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
@@ -136,17 +136,12 @@ class StrictRegistrar(Registrar):
             self._under_way.discard(resource)
 
 
-class Node:
-    """A node with a kubelet that is not running yet, and one resource on a board.
-
-    As a context it keeps the resource registered; in the end it stops, and nothing may be left.
-    """
+class Machine:
+    """A machine with a plugin directory, and a kubelet that is not running yet."""
 
     def __init__(
         self,
         *,
-        devices: Iterable[str] = ("a", "b"),
-        watched: bool = True,
         directory: Callable[[Clock], MemoryDirectory] = MemoryDirectory,
         registrar: Registrar | None = None,
     ) -> None:
@@ -166,15 +161,6 @@ class Node:
             timing=Timing(),
             journal=self.journal,
         )
-        found = {DeviceId(name): DeviceInfo() for name in devices}
-        self.board = Board(Inventory().observe(found))
-        self.keeper = self.keep(self.open(WIDGET, self.board))
-        self._watched = watched
-
-    @property
-    def ports(self) -> PluginDirectory:
-        """The directory, as a port."""
-        return self.directory
 
     def open(self, resource: ResourceName, board: Board) -> DevicePlugin:
         """Return what a kubelet may ask about a resource."""
@@ -190,6 +176,44 @@ class Node:
     def keep(self, plugin: DevicePlugin) -> KeepRegistered:
         """Return what keeps a resource registered here."""
         return KeepRegistered(plugin, self.world)
+
+    async def start_kubelet(self) -> None:
+        """Let a kubelet start, and everything that follows at once."""
+        self.kubelet.start()
+        await self.clock.settle()
+
+    @property
+    def sockets(self) -> tuple[str, ...]:
+        """The names of our sockets in the directory."""
+        return tuple(name for name in self.directory.names() if name != KUBELET_SOCKET)
+
+    @property
+    def registrations(self) -> int:
+        """How many Registers reached a kubelet."""
+        return len(self.kubelet.registrations)
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of all events so far."""
+        return [type(event).__name__ for event in self.journal.events]
+
+
+class Node(Machine):
+    """A machine with one resource on a board.
+
+    As a context it keeps the resource registered; in the end it stops, and nothing may be left.
+    """
+
+    def __init__(
+        self,
+        *,
+        watched: bool = True,
+        directory: Callable[[Clock], MemoryDirectory] = MemoryDirectory,
+        registrar: Registrar | None = None,
+    ) -> None:
+        super().__init__(directory=directory, registrar=registrar)
+        self.board = Board(Inventory().observe(dict.fromkeys(map(DeviceId, "ab"), DeviceInfo())))
+        self.keeper = self.keep(self.open(WIDGET, self.board))
+        self._watched = watched
 
     async def __aenter__(self) -> Self:
         self.keeping = asyncio.create_task(self.keeper.run())
@@ -217,13 +241,6 @@ class Node:
             assert self.sockets == (), "sockets left behind"
             assert self.kubelet.host.served == (), "servers left behind"
 
-    # What happens.
-
-    async def start_kubelet(self) -> None:
-        """Let a kubelet start, and everything that follows at once."""
-        self.kubelet.start()
-        await self.clock.settle()
-
     async def kubelet_answers(self, times: int) -> None:
         """Let time pass until the kubelet has answered that many Registers."""
         while self.registrations < times:
@@ -235,18 +252,6 @@ class Node:
         self.directory.remove(socket)
         await self.clock.settle()
 
-    # What is to be seen.
-
-    @property
-    def sockets(self) -> tuple[str, ...]:
-        """The names of our sockets in the directory."""
-        return tuple(name for name in self.directory.names() if name != KUBELET_SOCKET)
-
-    @property
-    def registrations(self) -> int:
-        """How many Registers reached a kubelet."""
-        return len(self.kubelet.registrations)
-
     def is_well(self) -> bool:
         """Say whether a kubelet has exactly one stream, with the full list of what is served."""
         return (
@@ -255,9 +260,11 @@ class Node:
             and len(self.sockets) == 1
         )
 
-    def kinds(self) -> list[str]:
-        """Return the kinds of all events so far."""
-        return [type(event).__name__ for event in self.journal.events]
+
+@pytest.fixture(scope="session")
+def machine() -> type[Machine]:
+    """Return the class: a test says what its machine is like."""
+    return Machine
 
 
 @pytest.fixture(scope="session")
