@@ -1,0 +1,47 @@
+"""What differs between kubelets, as facts with names."""
+
+from enum import Enum
+from typing import ClassVar, Self
+
+import attrs
+
+
+class Era(Enum):
+    """How the kubelet tells the endpoints of a resource apart (kubernetes#135437)."""
+
+    BY_NAME = "A"
+    """By the resource alone: the last to register takes the place of all before it."""
+    BY_SOCKET = "B"
+    """By resource and socket path: several endpoints live side by side."""
+
+
+@attrs.frozen(kw_only=True)
+class Profile:
+    """One Kubernetes minor. A new one is a value here, never an `if` elsewhere."""
+
+    V1_34: ClassVar[Self]
+    V1_37: ClassVar[Self]
+
+    version: str
+    era: Era
+    register_bounds_calls: bool
+    """From 1.35: when Register's client gives up, dialling and GetDevicePluginOptions end too."""
+    removes_plain_files: bool = False
+    """1.28: start-up cleaning takes all but folders and the checkpoint, not sockets alone."""
+    reuses_sidecar_devices: bool = False
+    """1.28: devices of a restartable init container go to the app container as well."""
+    panics_on_vanished_device: bool = True
+    """From 1.34: a held device that is no longer listed is a nil pointer to topology hints."""
+
+    @classmethod
+    def named(cls, version: str) -> Self:
+        """Return the profile of a minor such as "1.37"; raises `LookupError`."""
+        known = {profile.version: profile for profile in (cls.V1_34, cls.V1_37)}
+        if version not in known:
+            message = f"no profile of Kubernetes {version!r}; known: {', '.join(known)}"
+            raise LookupError(message)
+        return known[version]
+
+
+Profile.V1_34 = Profile(version="1.34", era=Era.BY_NAME, register_bounds_calls=False)
+Profile.V1_37 = Profile(version="1.37", era=Era.BY_SOCKET, register_bounds_calls=True)
