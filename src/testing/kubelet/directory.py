@@ -1,0 +1,54 @@
+"""The device plugin directory: its names, and what a kubelet throws away when it starts."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from deviceplugin.testing.kubelet.profile import Profile
+
+KUBELET_SOCKET: Final = "kubelet.sock"
+"""Where the kubelet takes Register."""
+CHECKPOINT: Final = "kubelet_internal_checkpoint"
+"""Where the device manager keeps who holds what."""
+
+
+def socket_of(directory: Path, endpoint: str) -> Path:
+    """Return where the kubelet dials for `endpoint`: joined and cleaned by text, never checked.
+
+    So `../x.sock` leaves the directory, an absolute path lands below it, and the empty endpoint
+    is the directory itself (filepath.Join).
+    """
+    return Path(os.path.normpath(f"{directory}/{endpoint}"))
+
+
+def clean(directory: Path, profile: Profile, chance: Random) -> None:
+    """Remove the sockets in `directory`, its own and the plugins' (CleanupPluginDirectory).
+
+    In any order and not in folders. A link to a socket goes, its target stays; a dangling link is
+    kept.
+    """
+    doomed = list(_doomed(directory, profile))
+    chance.shuffle(doomed)
+    for path in doomed:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def _doomed(directory: Path, profile: Profile) -> Iterator[Path]:
+    for path in directory.iterdir():
+        if path.name != CHECKPOINT and _goes(path, profile):
+            yield path
+
+
+def _goes(path: Path, profile: Profile) -> bool:
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # dangling, or gone by itself
+        return profile.removes_plain_files and path.is_symlink()
+    if profile.removes_plain_files:
+        return not stat.S_ISDIR(mode)
+    return stat.S_ISSOCK(mode)

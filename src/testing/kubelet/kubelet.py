@@ -1,0 +1,239 @@
+"""The fake kubelet itself: what a test or a command line holds in its hands."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Final, Self, TypeVar
+
+from deviceplugin.testing.kubelet.active import ActivePods
+from deviceplugin.testing.kubelet.directory import KUBELET_SOCKET
+from deviceplugin.testing.kubelet.errors import (
+    FakeKubeletError,
+    KubeletDownError,
+    KubeletPanicError,
+    KubeletRunningError,
+)
+from deviceplugin.testing.kubelet.faults import Faults
+from deviceplugin.testing.kubelet.history import History
+from deviceplugin.testing.kubelet.life import Life, Setup
+from deviceplugin.testing.kubelet.limits import REAL_LIMITS, Limits
+from deviceplugin.testing.kubelet.manager import ResourceView
+from deviceplugin.testing.kubelet.numa import ONE_NODE, Numa
+from deviceplugin.testing.kubelet.pods import ContainerGrant, Pod, Verdict
+from deviceplugin.testing.kubelet.profile import Profile
+from deviceplugin.testing.kubelet.table import Quantity
+from deviceplugin.testing.kubelet.watch import Watch
+
+_Result = TypeVar("_Result")
+
+
+class FakeKubelet:
+    """The kubelet's side of the device plugin API, over real sockets in a directory.
+
+    A context manager: running inside, dead and gone outside. It may die and start again any number
+    of times; what outlives it is what outlives a kubelet: the files, the running pods, the node's
+    status, and `history`. All methods may be called from any thread; none needs an event loop.
+    """
+
+    def __init__(
+        self,
+        directory: Path | str,
+        *,
+        profile: Profile = Profile.V1_37,
+        limits: Limits = REAL_LIMITS,
+        numa: Numa = ONE_NODE,
+        seed: int = 0,
+    ) -> None:
+        """Make a kubelet that is not running yet. All its chance comes from `seed`."""
+        self.directory: Final = Path(directory).absolute()
+        self.faults: Final = Faults()
+        self._watch = Watch()
+        self.history: Final = History(self._watch)
+        self._setup = Setup(
+            directory=self.directory,
+            profile=profile,
+            limits=limits,
+            numa=numa,
+            faults=self.faults,
+            chance=Random(seed),  # noqa: S311 - chance, no secret
+            watch=self._watch,
+            history=self.history,
+            active=ActivePods(self._watch),
+        )
+        self._life: Life | None = None
+        self._adopted = False
+        self._turn = threading.Lock()
+        self._node: dict[str, Quantity] = {}
+
+    # --- life and death ---
+
+    @property
+    def profile(self) -> Profile:
+        """Which Kubernetes this is."""
+        return self._setup.profile
+
+    @property
+    def socket(self) -> Path:
+        """Where it takes Register. A file at this path does not mean that anybody listens."""
+        return self.directory / KUBELET_SOCKET
+
+    @property
+    def running(self) -> bool:
+        """Whether it lives. It does not notice that its socket file or directory is gone."""
+        return self._life is not None
+
+    def start(self) -> None:
+        """Clean the directory and listen; returns when plugins can register.
+
+        Raises `KubeletRunningError`, and `OSError` if kubelet.sock cannot be bound.
+        """
+        with self._turn:
+            if self._life is not None:
+                raise KubeletRunningError("the fake kubelet is running already")
+            self.directory.mkdir(parents=True, exist_ok=True)
+            life = Life(self._setup)
+            try:
+                life.start()
+            except BaseException:
+                life.end()
+                raise
+            self._adopt(life)
+            self._life = life
+
+    def _adopt(self, life: Life) -> None:
+        """Let pods that another process left in the checkpoint keep what they hold."""
+        if not self._adopted:
+            self._setup.active.add(*(holding.pod for holding in life.manager.allocations.all))
+            self._adopted = True
+
+    def stop(self) -> None:
+        """Die as on SIGTERM: all connections close at once, all files stay, no event is seen.
+
+        Calls in flight end; `admit` raises `KubeletDownError`. Does nothing if it is not running.
+        """
+        with self._turn:
+            life, self._life = self._life, None
+            if life is not None:
+                life.end()
+
+    def crash(self) -> None:
+        """Die as on SIGKILL. A plugin sees no difference to `stop`, and there is none here."""
+        self.stop()
+
+    def restart(self, gap: float = 0.0) -> None:
+        """Die and start again after `gap` seconds."""
+        self.stop()
+        time.sleep(gap)
+        self.start()
+
+    def __enter__(self) -> Self:
+        """Start."""
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
+
+    # --- what it knows ---
+
+    def resource(self, name: str) -> ResourceView:
+        """Return what is known of a resource; a dead kubelet knows nothing."""
+        life = self._life
+        return ResourceView(name=name) if life is None else life.manager.view(name)
+
+    def streams(self, resource: str) -> int:
+        """Return how many ListAndWatch streams of a resource are open."""
+        return self.resource(resource).streams
+
+    def await_resource(
+        self,
+        name: str,
+        wanted: Callable[[ResourceView], bool],
+        timeout: float = 5.0,
+    ) -> ResourceView:
+        """Wait until a resource looks as `wanted` and return it so.
+
+        `wanted` runs under the kubelet's lock: it must not wait. Raises `TimeoutError` that shows
+        the resource as it is.
+        """
+
+        def look() -> ResourceView | None:
+            view = self.resource(name)
+            return view if wanted(view) else None
+
+        seen = self._watch.until(look, timeout)
+        if seen is None:
+            raise TimeoutError(f"after {timeout} s there is only {self.resource(name)}")
+        return seen
+
+    def node_status(self) -> Mapping[str, Quantity]:
+        """Return what the node shows after a status update, which happens now.
+
+        A resource whose endpoint has been gone for `Limits.stop_grace` is dropped by the device
+        manager at this moment; the node keeps its name, with nothing left.
+        """
+        fresh = self._alive().manager.node_status()
+        with self._watch.changing():
+            self._node = dict.fromkeys(self._node, Quantity(0, 0)) | fresh
+            return dict(self._node)
+
+    # --- pods ---
+
+    def admit(self, pod: Pod) -> Verdict:
+        """Admit a pod and return how that ended. One at a time, and without any time limit.
+
+        Raises `KubeletDownError` if the kubelet is dead, or dies meanwhile, and
+        `KubeletPanicError` if this pod kills it.
+        """
+        life = self._alive()
+        return self._survived(life, lambda: life.admission.admit(pod))
+
+    def start_container(self, pod: Pod, container: str) -> ContainerGrant:
+        """Start, or start again, a container of an admitted pod: PreStartContainer comes first.
+
+        Returns what it is made with, by the answers kept from Allocate. Raises
+        `ContainerStartError`, which is not final, and what `admit` raises.
+        """
+        life = self._alive()
+        return self._survived(life, lambda: life.starting.start(pod, pod.container(container)))
+
+    def remove(self, pod: Pod) -> None:
+        """End a pod. No plugin hears of it; the devices are free from the next admission on."""
+        self._setup.active.remove(pod.uid)
+
+    # --- accidents ---
+
+    def cut_stream(self, resource: str) -> None:
+        """Break the open ListAndWatch streams of a resource; the kubelet lives on."""
+        for link in self._alive().manager.streaming(resource):
+            link.cut()
+
+    def _alive(self) -> Life:
+        life = self._life
+        if life is None:
+            raise KubeletDownError("the fake kubelet is not running")
+        return life
+
+    def _survived(self, life: Life, work: Callable[[], _Result]) -> _Result:
+        """Return the result of `work`, unless the kubelet died: then that is all that counts."""
+        try:
+            result = work()
+        except KubeletPanicError:
+            self.stop()
+            raise
+        except FakeKubeletError as problem:
+            if life.over:
+                raise KubeletDownError("the fake kubelet died during this") from problem
+            raise
+        if life.over:
+            raise KubeletDownError("the fake kubelet died during this")
+        return result

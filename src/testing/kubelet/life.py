@@ -1,0 +1,125 @@
+"""One life of the kubelet, from reading the checkpoint to sudden death."""
+
+import threading
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import attrs
+
+from deviceplugin.testing.kubelet.active import ActivePods
+from deviceplugin.testing.kubelet.admission import Admission
+from deviceplugin.testing.kubelet.aligner import Aligner
+from deviceplugin.testing.kubelet.allocator import Allocator
+from deviceplugin.testing.kubelet.checkpoint import CheckpointFile
+from deviceplugin.testing.kubelet.connector import Connector
+from deviceplugin.testing.kubelet.directory import CHECKPOINT, KUBELET_SOCKET, clean
+from deviceplugin.testing.kubelet.faults import Faults
+from deviceplugin.testing.kubelet.history import History, Started, Stopped
+from deviceplugin.testing.kubelet.limits import Limits
+from deviceplugin.testing.kubelet.manager import DeviceManager
+from deviceplugin.testing.kubelet.numa import Numa
+from deviceplugin.testing.kubelet.profile import Profile
+from deviceplugin.testing.kubelet.registrar import Registrar
+from deviceplugin.testing.kubelet.server import Server
+from deviceplugin.testing.kubelet.starting import Starting
+from deviceplugin.testing.kubelet.streams import Streams
+from deviceplugin.testing.kubelet.watch import Watch
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Setup:
+    """What outlives a kubelet: its node and those who look on."""
+
+    directory: Path
+    profile: Profile
+    limits: Limits
+    numa: Numa
+    faults: Faults
+    chance: Random
+    watch: Watch
+    history: History
+    active: ActivePods
+
+
+class Life:
+    """A kubelet process. It starts once; after its end nothing of it is left but files."""
+
+    def __init__(self, setup: Setup) -> None:
+        """Read the checkpoint and put the parts together; the directory must exist."""
+        self._setup = setup
+        self._over = threading.Event()
+        self.manager: Final = _manager(setup)
+        self.admission: Final = _admission(setup, self.manager)
+        self.starting: Final = Starting(
+            manager=self.manager,
+            history=setup.history,
+            admission=self.admission,
+            deadline=setup.limits.pre_start,
+        )
+        self._connector = Connector(
+            setup.directory,
+            setup.profile,
+            setup.limits,
+            self.manager,
+            setup.history,
+        )
+        self._streams = Streams(setup.watch, self.manager, setup.history)
+        self._server = Server(setup.directory / KUBELET_SOCKET)
+
+    @property
+    def over(self) -> bool:
+        """Whether the end has begun: what its calls return from now on does not count."""
+        return self._over.is_set()
+
+    def start(self) -> None:
+        """Clean the directory, then bind, then listen; raises `OSError`."""
+        setup = self._setup
+        self._server.prepare(self._registrar())
+        clean(setup.directory, setup.profile, setup.chance)
+        self._over.wait(setup.faults.clean_to_bind)
+        self._server.bind()
+        self._over.wait(setup.faults.bind_to_listen)
+        self._server.listen()
+        setup.history.add(Started())
+
+    def _registrar(self) -> Registrar:
+        return Registrar(
+            connector=self._connector,
+            streams=self._streams,
+            acceptor=self._server.acceptor,
+            history=self._setup.history,
+            faults=self._setup.faults,
+            chance=self._setup.chance,
+        )
+
+    def end(self) -> None:
+        """Die: close every connection, change no file and no book, and wait for the threads."""
+        self._over.set()
+        self.manager.close()
+        self._streams.stop()
+        self._connector.close()
+        self._server.close()
+        self._streams.join()
+        self._setup.history.add(Stopped())
+
+
+def _manager(setup: Setup) -> DeviceManager:
+    file = CheckpointFile(setup.directory / CHECKPOINT)
+    return DeviceManager(setup.watch, setup.profile, setup.limits, setup.history, file)
+
+
+def _admission(setup: Setup, manager: DeviceManager) -> Admission:
+    panics = setup.profile.panics_on_vanished_device
+    return Admission(
+        manager=manager,
+        aligner=Aligner(manager=manager, numa=setup.numa, panics_on_vanished_device=panics),
+        allocator=Allocator(
+            manager=manager,
+            history=setup.history,
+            chance=setup.chance,
+            panics_on_vanished_device=panics,
+        ),
+        active=setup.active,
+        reuses_sidecar_devices=setup.profile.reuses_sidecar_devices,
+    )
