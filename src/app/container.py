@@ -78,12 +78,12 @@ class Container(DeclarativeContainer):
     rescan_seconds: Provider[float] = Dependency(instance_of=float, default=5.0)
     sys_root: Provider[str] = Dependency(instance_of=str, default="/sys")
     dev_root: Provider[str] = Dependency(instance_of=str, default="/dev")
+    timing: Provider[Timing] = Dependency(instance_of=Timing)
 
     clock: Provider[Clock] = Singleton(SystemClock)
     chance: Provider[Chance] = Singleton(SystemChance)
     worker: Provider[Worker] = Singleton(ThreadWorker)
     journal: Provider[Journal] = Singleton(LoggingJournal)
-    timing: Provider[Timing] = Singleton(Timing)
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
     directory: Provider[PluginDirectory] = Singleton(

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from deviceplugin.domain.errors import InvalidValueError, ServingError
+from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -33,7 +34,7 @@ class Manager:
     `ServingError` for a directory in which no socket could ever be.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options go by name
         self,
         namespace: str,
         plugin: Scanner,
@@ -41,10 +42,12 @@ class Manager:
         plugin_dir: str = PLUGIN_DIRECTORY,
         allocation_policy: str = "none",
         journal: Journal | None = None,
+        timing: Timing | None = None,
     ) -> None:
         """Take what is needed; nothing is opened yet."""
         self._use(
             journal,
+            timing or Timing(),
             origin="scanner",
             namespace=namespace,
             plugin_dir=plugin_dir,
@@ -62,6 +65,7 @@ class Manager:
         plugin_dir: str = PLUGIN_DIRECTORY,
         allocation_policy: str = "none",
         journal: Journal | None = None,
+        timing: Timing | None = None,
     ) -> Self:
         """Return a manager for a plugin that only knows the present, `scan() -> DeviceTree`.
 
@@ -71,6 +75,7 @@ class Manager:
         manager = cls.__new__(cls)
         manager._use(  # noqa: SLF001 - another constructor of this class
             journal,
+            timing or Timing(),
             origin="source",
             namespace=namespace,
             plugin_dir=plugin_dir,
@@ -81,7 +86,13 @@ class Manager:
         return manager
 
     @classmethod
-    def configured(cls, configuration: "Configuration", *, journal: Journal | None = None) -> Self:
+    def configured(
+        cls,
+        configuration: "Configuration",
+        *,
+        journal: Journal | None = None,
+        timing: Timing | None = None,
+    ) -> Self:
         """Return a manager for what a configuration describes, found in sysfs."""
         settings = configuration.settings
         policies = {
@@ -90,6 +101,7 @@ class Manager:
         manager = cls.__new__(cls)
         manager._use(  # noqa: SLF001 - another constructor of this class
             journal,
+            timing or Timing(),
             origin="sysfs",
             namespace=settings.domain,
             plugin_dir=settings.plugin_dir,
@@ -102,11 +114,11 @@ class Manager:
         )
         return manager
 
-    def _use(self, journal: Journal | None, **parts: object) -> None:
+    def _use(self, journal: Journal | None, timing: Timing, **parts: object) -> None:
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings the injector along
 
         ResourceName(str(parts["namespace"]), "any")
-        self._container = Container(**parts)
+        self._container = Container(timing=timing, **parts)
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
         self._container.check_dependencies()

@@ -1,0 +1,240 @@
+"""Whatever a kubelet's death and return look like, every resource is back, registered once."""
+
+import asyncio
+import random
+import shutil
+from functools import partial
+from typing import TYPE_CHECKING
+
+import grpc.aio
+import pytest
+from tests.support.stage import WIDGET, Raise, Stage, beside
+
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
+from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
+from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed, ResourceRegistered
+from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.testing.kubelet import (
+    DropEarly,
+    DropLate,
+    Hang,
+    Late,
+    ListOrder,
+    Record,
+    Refuse,
+    Started,
+    Step,
+    StreamOpened,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QUICK = Timing(register=1.0, stream=1.0, doubt=0.2)
+
+
+async def test_any_number_of_restarts_ends_listed_once(stage: Raise) -> None:
+    """Twenty restarts at spacings from nothing to tenths of a second: one stream, all listed."""
+    chance = random.Random(11)  # noqa: S311 - a test's course, no secret
+    async with stage() as on:
+        on.puppet.show(widget="a b c")
+        await on.lists("a", "b", "c")
+        for gap in (0.0, *(chance.uniform(0.0, 0.2) for _ in range(18)), 0.0):
+            await beside(partial(on.kubelet.restart, gap))
+            await on.lists("a", "b", "c")
+            assert _streams_since_the_start(on) == 1
+
+
+async def test_restarts_faster_than_registration_end_listed_once(stage: Raise) -> None:
+    """A kubelet that comes and goes five times in a row, without a look at us, strands nothing."""
+    async with stage() as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        for _ in range(4):
+            for _ in range(5):
+                await beside(on.kubelet.restart)
+            await on.lists("a")
+
+
+async def test_a_cut_stream_alone_brings_a_new_registration(stage: Raise) -> None:
+    """No file changes, the kubelet lives: the end of the stream is enough."""
+    async with stage() as on:
+        on.puppet.show(widget="a b")
+        await on.lists("a", "b")
+        for count in range(2, 6):
+            await beside(lambda: on.kubelet.cut_stream(WIDGET))
+            await on.registered(count)
+            await on.lists("a", "b")
+
+
+@pytest.mark.parametrize("stream_first", [True, False])
+async def test_a_stream_and_a_socket_lost_together_bring_one_registration(
+    stage: Raise,
+    stream_first: bool,  # noqa: FBT001
+) -> None:
+    """Whichever is noticed first."""
+    async with stage() as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        (socket,) = on.sockets()
+        steps: list[Callable[[], None]] = [
+            lambda: on.kubelet.cut_stream(WIDGET),
+            lambda: socket.unlink(missing_ok=True),
+        ]
+        for step in steps if stream_first else reversed(steps):
+            await beside(step)
+        await on.renewed(socket.name)
+        await on.lists("a")
+        assert on.registrations() == 2
+
+
+async def test_each_removal_of_our_socket_brings_one_registration(stage: Raise) -> None:
+    """Ten removals, ten registrations, the last socket is the one that answers."""
+    async with stage(timing=Timing(settle=0.0)) as on:
+        on.puppet.show(widget="a")
+        for count in range(1, 11):
+            await on.lists("a")
+            assert on.registrations() == count
+            (socket,) = on.sockets()
+            await on.journal.next(ResourceRegistered)
+            await beside(socket.unlink)
+            await on.renewed(socket.name)
+        await on.lists("a")
+        assert on.registrations() == 11
+        (socket,) = on.sockets()
+        async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
+            await DevicePluginStub(channel).GetDevicePluginOptions(wire.Empty())
+
+
+async def test_a_kubelet_that_comes_late_finds_us_waiting(stage: Raise) -> None:
+    """Absent at start: one event, no crash, and a registration as soon as it is there."""
+    async with stage(start=False) as on:
+        on.puppet.show(widget="a")
+        await on.journal.next(KubeletAwaited)
+        await beside(on.kubelet.start)
+        await on.lists("a")
+        assert len(on.journal.of(KubeletAwaited)) == 1
+        assert on.journal.of(RegistrationFailed) == ()
+
+
+async def test_a_directory_that_comes_late_is_found(stage: Raise) -> None:
+    """The plugin directory itself may come with the kubelet."""
+    async with stage(start=False) as on:
+        shutil.rmtree(on.kubelet.directory)
+        on.puppet.show(widget="a")
+        await beside(on.kubelet.start)
+        await on.lists("a")
+
+
+async def test_a_directory_that_is_replaced_is_followed(stage: Raise) -> None:
+    """Removed with our live socket in it and made again by a new kubelet."""
+    async with stage() as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        await beside(on.kubelet.stop)
+        shutil.rmtree(on.kubelet.directory)
+        await beside(on.kubelet.start)
+        await on.lists("a")
+
+
+async def test_a_dead_kubelets_socket_is_not_a_kubelet(stage: Raise) -> None:
+    """A kubelet.sock that nobody listens on is waited out; the next kubelet is registered with."""
+    async with stage() as on:
+        await beside(on.kubelet.stop)
+        on.puppet.show(widget="a")
+        await on.journal.next(RegistrationFailed)
+        await beside(on.kubelet.start)
+        await on.lists("a")
+        assert len(on.journal.of(RegistrationFailed)) == 1
+
+
+@pytest.mark.parametrize("delay", ["clean_to_bind", "bind_to_listen"])
+async def test_a_slow_start_of_the_kubelet_strands_nothing(stage: Raise, delay: str) -> None:
+    """What was made before its clean-up ends, or dialled before it listens, is made anew."""
+    async with stage() as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        setattr(on.kubelet.faults, delay, 0.3)
+        for _ in range(3):
+            await beside(on.kubelet.restart)
+            await on.lists("a")
+
+
+@pytest.mark.parametrize("order", [ListOrder.BEFORE, ListOrder.AFTER])
+async def test_the_stream_may_open_before_or_after_the_answer(
+    stage: Raise, order: ListOrder
+) -> None:
+    """Either order is one registration."""
+    async with stage() as on:
+        on.kubelet.faults.list_order = order
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        assert on.registrations() == on.streams_opened() == 1
+
+
+@pytest.mark.parametrize(
+    "step",
+    [Refuse("busy"), Hang(), Late(0.3), DropEarly(), DropLate()],
+    ids=lambda step: type(step).__name__,
+)
+async def test_a_register_that_goes_wrong_is_never_repeated_on_its_socket(
+    stage: Raise, step: Step
+) -> None:
+    """Refused, hung, late, cut before or after it took effect: listed in the end, once."""
+    async with stage(timing=QUICK) as on:
+        on.kubelet.faults.on_register(step, times=2)
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        endpoints = [each.endpoint for each in on.kubelet.history.of(StreamOpened)]
+        assert len(endpoints) == len(set(endpoints))
+
+
+async def test_a_kubelet_that_dies_in_register_is_registered_with_when_it_is_back(
+    stage: Raise,
+) -> None:
+    """Killed while Register is pending, at once and after it has called back."""
+    async with stage(timing=QUICK) as on:
+        on.puppet.show(widget="a")
+        for step in (Hang(), Late(5.0)):
+            on.kubelet.faults.on_register(step)
+            await beside(on.kubelet.restart)
+            await beside(on.kubelet.restart)
+            await on.lists("a")
+
+
+async def test_every_first_register_succeeds(stage: Raise) -> None:
+    """We serve before we register: of a hundred resources no first Register fails."""
+    async with stage() as on:
+        on.puppet.show(**{f"r{number}": "a" for number in range(100)})
+        for number in range(100):
+            await on.lists("a", resource=f"example.com/r{number}")
+        assert on.journal.of(RegistrationFailed) == ()
+        assert len(on.kubelet.history.of(StreamOpened)) == 100
+
+
+async def test_registration_does_not_wait_for_a_slow_scan(stage: Raise) -> None:
+    """A kubelet that returns while a scan hangs gets the last list at once."""
+    async with stage() as on:
+        on.puppet.show(widget="a b")
+        await on.lists("a", "b")
+        await beside(on.kubelet.restart)
+        await on.lists("a", "b")
+
+
+async def test_the_end_is_quick_and_whole_in_whatever_moment(stage: Raise) -> None:
+    """Stopped before, while and after it registers: no socket and no stream is left."""
+    for moments in (0, 1, 2, 5, 10, 20, 50):
+        async with stage() as on:
+            on.puppet.show(widget="a", gadget="b")
+            for _ in range(moments):
+                await asyncio.sleep(0)
+            on.manager.stop()
+            await asyncio.wait_for(on.serving, 2)
+            assert on.sockets() == []
+
+
+def _streams_since_the_start(on: Stage) -> int:
+    """How many streams the present kubelet has opened."""
+    records = on.kubelet.history.of(Record)
+    last = max(index for index, each in enumerate(records) if isinstance(each, Started))
+    return sum(isinstance(each, StreamOpened) for each in records[last:])
