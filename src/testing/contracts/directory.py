@@ -138,6 +138,7 @@ class DirectoryContract:
                 world.appear(SOCKET)
                 await _woken(waiting)
                 assert world.directory.identity(SOCKET) is not None
+                world.vanish(SOCKET)
 
     @law
     async def test_follows_a_link_that_is_repointed(self, world: DirectoryWorld) -> None:

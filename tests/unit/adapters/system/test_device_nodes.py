@@ -55,8 +55,8 @@ def test_a_folder_that_cannot_be_read_is_as_if_empty(tmp_path: Path) -> None:
 
 
 def test_a_glob_over_links_in_circles_ends(tmp_path: Path) -> None:
-    """Four links to the folder itself make 4 ** 20 paths; few enough are looked at."""
+    """Links to the folder itself make ever more paths; few enough are looked at."""
     for name in "abcd":
         (tmp_path / name).symlink_to(".")
-    found = list(SystemDeviceNodes(str(tmp_path)).matching("/dev" + "/*" * 12))
+    found = list(SystemDeviceNodes(str(tmp_path)).matching("/dev" + "/*" * 8))
     assert len(found) <= MAX_NAMES
