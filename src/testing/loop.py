@@ -33,19 +33,23 @@ def run(law: Coroutine[Any, Any, _Result], *, patience: float = PATIENCE) -> _Re
 
 async def _guarded(law: Coroutine[Any, Any, _Result], patience: float) -> _Result:
     before = asyncio.all_tasks()
-    async with asyncio.timeout(patience):
-        result = await law
-    await _nothing_is_left(asyncio.all_tasks() - before)
+    try:
+        async with asyncio.timeout(patience):
+            result = await law
+    except BaseException:
+        await _ended(asyncio.all_tasks() - before)
+        raise
+    if left := await _ended(asyncio.all_tasks() - before):
+        raise AssertionError(f"tasks left behind: {left}")
     return result
 
 
-async def _nothing_is_left(tasks: set[asyncio.Task[Any]]) -> None:
-    """Allow what is ending, such as a handler of gRPC's, to end; end and report the rest."""
+async def _ended(tasks: set[asyncio.Task[Any]]) -> list[str]:
+    """Let what is ending, such as a handler of gRPC's, end; end the rest and return it."""
     if not tasks:
-        return
+        return []
     _, left = await asyncio.wait(tasks, timeout=ENDING)
     for task in left:
         task.cancel()
     await asyncio.gather(*left, return_exceptions=True)
-    if left:
-        raise AssertionError(f"tasks left behind: {sorted(map(repr, left))}")
+    return sorted(map(repr, left))

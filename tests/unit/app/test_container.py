@@ -1,0 +1,99 @@
+"""The composition root composes."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dependency_injector.errors import Error
+from dependency_injector.providers import Factory, Provider
+
+from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.app.container import Container
+from deviceplugin.app.use_cases.run_plugin import RunPlugin
+from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.ports.driving.notifier import Notifier
+from deviceplugin.domain.resources import ResourceName
+
+
+class _Author:
+    async def scan(self, notifier: Notifier) -> None:
+        """Find nothing."""
+        del notifier
+
+
+def _no_policy(_: ResourceName) -> None:
+    return None
+
+
+def _container(directory: Path, origin: str) -> Container:
+    return Container(
+        origin=origin,
+        namespace="example.com",
+        plugin_dir=str(directory),
+        policy_of=_no_policy,
+        author=_Author()
+        if origin == "scanner"
+        else MemoryDeviceSource((), journal=MemoryJournal()),
+        timing=Timing(),
+    )
+
+
+def _built(container: Container, origin: str) -> dict[str, Any]:
+    """Return everything that the container provides; an author's own scanner needs no source."""
+    without = {"source", "poll"} if origin == "scanner" else set[str]()
+    return {
+        name: provider()
+        for name, provider in container.providers.items()
+        if not isinstance(provider, Factory) and name not in without
+    }
+
+
+@pytest.mark.parametrize("origin", ["scanner", "source", "sysfs"])
+async def test_every_provider_builds(tmp_path: Path, origin: str) -> None:
+    """For each origin of devices; no wrong keyword and no missing part is left for run time."""
+    container = _container(tmp_path, origin)
+    container.check_dependencies()
+    built = _built(container, origin)
+    assert isinstance(built["run_plugin"], RunPlugin)
+    built["directory"].close()
+
+
+@pytest.mark.parametrize("origin", ["scanner", "source", "sysfs"])
+async def test_nothing_provided_is_awaitable(tmp_path: Path, origin: str) -> None:
+    """What is asked for is there, not a promise of it."""
+    container = _container(tmp_path, origin)
+    for name, value in _built(container, origin).items():
+        assert not inspect.isawaitable(value), name
+    container.directory().close()
+
+
+async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
+    """All that share a journal, a clock or a directory share the same one."""
+    container = _container(tmp_path, "scanner")
+    plugin: Any = container.run_plugin()
+    assert plugin.directory is container.directory()
+    assert plugin.watch_kubelet is container.watch_kubelet()
+    assert container.world().journal is container.journal()
+    container.directory().close()
+
+
+def test_a_missing_part_is_told_by_name(tmp_path: Path) -> None:
+    """Before anything is opened."""
+    container = Container(origin="scanner", plugin_dir=str(tmp_path))
+    with pytest.raises(Error, match="namespace"):
+        container.check_dependencies()
+
+
+def test_every_provider_names_its_port() -> None:
+    """So that a type checker can refuse an adapter that does not fit."""
+    annotated = set(inspect.get_annotations(Container))
+    assert set(Container.providers) == annotated
+
+
+def test_building_opens_nothing(tmp_path: Path) -> None:
+    """A container that is made and thrown away leaves no trace."""
+    container = _container(tmp_path, "sysfs")
+    assert isinstance(container.run_plugin, Provider)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,98 @@
+"""The manager refuses what can never work, at once and by name."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from deviceplugin import DeviceInfo, DeviceTree, Manager, Notifier
+from deviceplugin.domain.errors import (
+    InvalidResourceNameError,
+    InvalidValueError,
+    ServingError,
+)
+from deviceplugin.domain.resources import ResourceName
+
+
+class Author:
+    """Finds one widget, then rests."""
+
+    async def scan(self, notifier: Notifier) -> None:
+        """Hand it in."""
+        tree = DeviceTree()
+        tree.add_device("widget", "a", DeviceInfo())
+        notifier.notify(tree)
+        await asyncio.Event().wait()
+
+
+class Source:
+    """Finds one widget, each time."""
+
+    def scan(self) -> DeviceTree:
+        """Return it."""
+        tree = DeviceTree()
+        tree.add_device("widget", "a", DeviceInfo())
+        return tree
+
+
+@pytest.mark.parametrize("namespace", ["", "Example.com", "example.com/x", "kubernetes.io"])
+def test_a_namespace_that_no_resource_can_have_is_refused(namespace: str) -> None:
+    """Before anything runs."""
+    with pytest.raises(InvalidResourceNameError):
+        Manager(namespace, Author())
+
+
+def test_an_unknown_policy_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    """The value seen and the values allowed."""
+    with pytest.raises(InvalidValueError, match=r"'best'.*none, packed, spread"):
+        Manager("example.com", Author(), plugin_dir=str(tmp_path), allocation_policy="best")
+
+
+def test_a_directory_that_can_hold_no_socket_is_refused() -> None:
+    """When the manager is made, not when the kubelet comes."""
+    with pytest.raises(ServingError):
+        Manager("example.com", Author(), plugin_dir="/tmp/" + "x" * 100)  # noqa: S108
+
+
+def test_a_directory_that_may_still_come_is_no_fault(tmp_path: Path) -> None:
+    """`check` lets it pass; a file in its place is a fault."""
+    Manager("example.com", Author(), plugin_dir=str(tmp_path / "later")).check()
+    (tmp_path / "file").touch()
+    with pytest.raises(ServingError, match="Not a directory"):
+        Manager("example.com", Author(), plugin_dir=str(tmp_path / "file")).check()
+
+
+async def test_a_manager_serves_once(tmp_path: Path) -> None:
+    """A second time is refused, not half done."""
+    manager = Manager("example.com", Author(), plugin_dir=str(tmp_path))
+    manager.stop()
+    await manager.serve()
+    with pytest.raises(InvalidValueError, match="serves once"):
+        await manager.serve()
+
+
+async def test_a_stop_before_the_start_holds(tmp_path: Path) -> None:
+    """It ends as soon as it serves."""
+    manager = Manager("example.com", Author(), plugin_dir=str(tmp_path))
+    manager.stop()
+    await asyncio.wait_for(manager.serve(), 5)
+
+
+async def test_a_cancelled_manager_leaves_nothing(tmp_path: Path) -> None:
+    """Whoever owns the loop may cancel it like any coroutine."""
+    manager = Manager("example.com", Author(), plugin_dir=str(tmp_path))
+    serving = asyncio.ensure_future(manager.serve())
+    await asyncio.sleep(0)
+    serving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look, no work
+
+
+def test_a_source_can_be_looked_at_without_serving(tmp_path: Path) -> None:
+    """With full names; a scanner cannot, for it loops."""
+    manager = Manager.of_source("example.com", Source(), plugin_dir=str(tmp_path))
+    assert list(manager.look().resources) == [ResourceName("example.com", "widget")]
+    with pytest.raises(InvalidValueError, match="loops"):
+        Manager("example.com", Author(), plugin_dir=str(tmp_path)).look()
