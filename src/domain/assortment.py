@@ -9,7 +9,7 @@ import attrs
 from deviceplugin.domain.candidates import Candidate, Node
 from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.rulebook import Rulebook, Sighting
 
 
 @attrs.frozen(kw_only=True)
@@ -29,14 +29,14 @@ class Assortment:
     skips: tuple[Skip, ...]
 
 
-def assort(rules: Rulebook, candidates: Iterable[Candidate]) -> Assortment:
-    """Hand out the candidates; their order does not matter."""
+def assort(rules: Rulebook, sightings: Iterable[Sighting]) -> Assortment:
+    """Hand out the candidates; the order in which they were seen does not matter."""
     order = {rule.resource: index for index, rule in enumerate(rules)}
-    claimed = [(claims, each) for each in candidates if (claims := rules.claims(each))]
-    claimed.sort(key=lambda pair: (order[pair[0][0].resource], pair[1].identity))
+    claimed = [each for each in sightings if each.claims]
+    claimed.sort(key=lambda each: (order[each.claims[0].resource], each.candidate.identity))
     hand = _Hand()
-    for claims, candidate in claimed:
-        hand.out(claims, candidate)
+    for each in claimed:
+        hand.out(each.claims, each.candidate)
     return hand.dealt()
 
 

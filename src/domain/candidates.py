@@ -1,8 +1,9 @@
 """What a scanner sees of one device."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 import attrs
 
@@ -69,6 +70,24 @@ Seen = tuple[str, ...]
 """The values that a device has of one fact: mostly one, none if it has no such thing."""
 
 
+def _known(value: str | None) -> Seen | None:
+    if value is None:
+        return None
+    return (value,) if value else ()
+
+
+_SEEN: Final[Mapping[Kind, Callable[[Candidate], Seen | None]]] = MappingProxyType(
+    {
+        Kind.SUBSYSTEM: lambda candidate: _known(candidate.subsystem),
+        Kind.NAME: lambda candidate: _known(candidate.name),
+        Kind.DEVPATH: lambda candidate: _known(candidate.devpath),
+        Kind.NODE: lambda candidate: candidate.paths,
+        Kind.DRIVER: lambda candidate: _known(candidate.driver),
+    }
+)
+"""How to see the facts that have no key."""
+
+
 @attrs.frozen
 class Fact:
     """One thing about a device that a rule may ask for; `key` tells attributes apart.
@@ -89,21 +108,8 @@ class Fact:
 
     def of(self, candidate: Candidate) -> Seen | None:
         """Return what the candidate has of it; None if nobody has looked yet."""
-        match self.kind:
-            case Kind.SUBSYSTEM:
-                return _known(candidate.subsystem)
-            case Kind.NAME:
-                return _known(candidate.name)
-            case Kind.DEVPATH:
-                return _known(candidate.devpath)
-            case Kind.NODE:
-                return candidate.paths
-            case Kind.DRIVER:
-                return None if candidate.driver is None else _known(candidate.driver)
-            case Kind.ATTRIBUTE:
-                return self._attribute(candidate)
-
-    def _attribute(self, candidate: Candidate) -> Seen | None:
+        if self.kind is not Kind.ATTRIBUTE:
+            return _SEEN[self.kind](candidate)
         if self.key not in candidate.attributes:
             return None
         value = candidate.attributes[self.key]
@@ -112,7 +118,3 @@ class Fact:
     def __str__(self) -> str:
         """Return it as a configuration names it."""
         return f"{self.kind.value}.{self.key}" if self.key else self.kind.value
-
-
-def _known(value: str) -> Seen:
-    return (value,) if value else ()

@@ -7,13 +7,12 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.assortment import Assortment, Skip, assort, shown
-from deviceplugin.domain.candidates import Candidate
 from deviceplugin.domain.events import DeviceSkipped, Event
 from deviceplugin.domain.explanation import explain
 from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.offer import offer
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.rulebook import Rulebook, Sighting
 from deviceplugin.domain.scan_events import (
     NumaNodeUnknown,
     OptionalResourceUnmatched,
@@ -60,19 +59,18 @@ class Discovery:
 
 def discover(
     rules: Rulebook,
-    candidates: Iterable[Candidate],
+    sightings: Iterable[Sighting],
     *,
     before: Discovery,
     remarks: Iterable[Event] = (),
 ) -> Discovery:
-    """Return what the candidates come to, in whatever order they are.
+    """Return what sightings come to, in whatever order they are.
 
-    Of a candidate must be known whatever a rule may need, and everything if one matches. `before`
-    is the last discovery: a resource that once had a device stays served. `remarks` are the
-    scanner's own.
+    Of a candidate that some rule matches, everything must be known. `before` is the last
+    discovery: a resource that once had a device stays served. `remarks` are the scanner's own.
     """
-    everyone = tuple(candidates)
-    dealt = assort(rules, everyone)
+    seen = tuple(sightings)
+    dealt = assort(rules, seen)
     devices = {
         rule.resource: offer(rule, dealt.found[rule.resource])
         for rule in rules
@@ -84,7 +82,7 @@ def discover(
         served=before.served | asked | devices.keys(),
         notes=frozenset({*remarks, *_notes(dealt)}),
         unmatched={
-            rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, everyone, dealt)
+            rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, seen, dealt)
             for rule in rules
             if rule.resource not in devices
         },
@@ -102,12 +100,13 @@ def _notes(dealt: Assortment) -> Iterator[Event]:
 
 
 def _unmatched(
-    rule: ResourceRule, candidates: tuple[Candidate, ...], dealt: Assortment
+    rule: ResourceRule, seen: tuple[Sighting, ...], dealt: Assortment
 ) -> ResourceUnmatched:
     kind = ResourceUnmatched if rule.advertise_empty else OptionalResourceUnmatched
     skips = tuple(skip for skip in dealt.skips if skip.resource == rule.resource)
-    reasons = _skipped(skips) or tuple(map(str, explain(rule, candidates)))
-    return kind(resource=rule.resource, candidates=len(candidates), reasons=reasons)
+    rulings = explain(rule, (each.candidate for each in seen))
+    reasons = _skipped(skips) or tuple(map(str, rulings))
+    return kind(resource=rule.resource, candidates=len(seen), reasons=reasons)
 
 
 def _skipped(skips: tuple[Skip, ...]) -> tuple[str, ...]:

@@ -61,10 +61,13 @@ class AnyOf(Expectation):
 
     def holds(self, seen: Seen) -> bool:
         """Say whether some value fits."""
-        return any(
-            value in self._literals or any(glob.fits(value) for glob in self._globs)
-            for value in seen
-        )
+        for value in seen:
+            if value in self._literals:
+                return True
+            for glob in self._globs:
+                if glob.fits(value):
+                    return True
+        return False
 
     def __str__(self) -> str:
         """Return the patterns, joined by "or"."""

@@ -1,7 +1,7 @@
 """Which devices make up a resource: rules, made of alternatives, made of conditions.
 
-Evaluation is pure. A rule that cannot decide yet says what it needs to know (`needs`); the scanner
-looks that up, nothing else, and asks again. Conditions are tried in order of their cost, so most
+Evaluation is pure. A rule that cannot decide yet says what it needs to know; the scanner looks
+that up, nothing else, and asks again. Conditions are tried in order of their cost, so most
 candidates are ruled out by what their name and their place in sysfs tell.
 """
 
@@ -18,6 +18,9 @@ from deviceplugin.domain.expectations import AnyOf, Expectation
 from deviceplugin.domain.globs import Glob, NodeGlob
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
+
+Verdict = bool | frozenset[Fact]
+"""Whether a candidate is matched, or the facts that must be known first."""
 
 _ORDER: Final = tuple(Kind)
 
@@ -107,6 +110,16 @@ class Alternative:
         if not self.conditions:
             raise InvalidValueError("needs at least one condition, or it would match every device")
 
+    def verdict(self, candidate: Candidate) -> Verdict:
+        """Say whether every condition holds, or what must be looked at next to tell."""
+        for condition in self.conditions:
+            holds = condition.holds(candidate)
+            if holds is None:
+                return frozenset(fact for fact in condition.facts if fact.of(candidate) is None)
+            if not holds:
+                return False
+        return True
+
     def hurdle(self, candidate: Candidate) -> int:
         """Return the index of the first condition that does not hold (yet), else their number."""
         for index, condition in enumerate(self.conditions):
@@ -160,20 +173,20 @@ class ResourceRule:
         facts = (fact for each in self.match for one in each.conditions for fact in one.facts)
         return frozenset(fact.key for fact in facts if fact.kind is Kind.ATTRIBUTE)
 
-    def needs(self, candidate: Candidate) -> frozenset[Fact]:
-        """Return what must be looked at next before `miss` can tell; nothing if it can."""
-        needed: set[Fact] = set()
+    def verdict(self, candidate: Candidate) -> Verdict:
+        """Say whether some alternative holds, or what must be looked at next to tell."""
+        needed: frozenset[Fact] = frozenset()
         for each in self.match:
-            index = each.hurdle(candidate)
-            if index == len(each.conditions):
-                return frozenset()
-            if each.conditions[index].holds(candidate) is None:
-                needed |= {f for f in each.conditions[index].facts if f.of(candidate) is None}
-        return frozenset(needed)
+            verdict = each.verdict(candidate)
+            if verdict is True:
+                return True
+            if verdict is not False:
+                needed |= verdict
+        return needed or False
 
     def matches(self, candidate: Candidate) -> bool:
-        """Say whether some alternative holds."""
-        return any(each.hurdle(candidate) == len(each.conditions) for each in self.match)
+        """Say whether some alternative holds, by what is known."""
+        return self.verdict(candidate) is True
 
     def miss(self, candidate: Candidate) -> Miss | None:
         """Return None if some alternative holds, else why the one that came closest does not."""

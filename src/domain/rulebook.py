@@ -1,10 +1,10 @@
 """All rules of a configuration together: where to look, and who gets a device."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from deviceplugin.domain.candidates import Candidate, Kind
+from deviceplugin.domain.candidates import Candidate, Fact, Kind
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.matching import Alternative, ResourceRule
 
@@ -45,6 +45,28 @@ def _admits(alternative: Alternative, subsystem: str) -> bool:
     return wanted is None or wanted.holds((subsystem,) if subsystem else ())
 
 
+Learn = Callable[[Candidate, frozenset[Fact]], Candidate]
+"""Looks these facts up, and returns a candidate of which they are known."""
+
+
+def lacking(candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+    """Return the candidate that has none of these facts: of which all there is is known."""
+    unknown = {fact.key: None for fact in facts if fact.kind is Kind.ATTRIBUTE}
+    return attrs.evolve(
+        candidate,
+        driver=candidate.driver or "",
+        attributes={**candidate.attributes, **unknown},
+    )
+
+
+@attrs.frozen
+class Sighting:
+    """A candidate and the rules that match it, in their order: the first one gets the device."""
+
+    candidate: Candidate
+    claims: tuple[ResourceRule, ...]
+
+
 class Rulebook:
     """Rules in the order of their file: a device goes to the first one that matches.
 
@@ -81,6 +103,14 @@ class Rulebook:
             )
         return self._by_subsystem[subsystem]
 
-    def claims(self, candidate: Candidate) -> tuple[ResourceRule, ...]:
-        """Return the rules that match, in order: the first one gets the device."""
-        return tuple(rule for rule in self.about(candidate.subsystem) if rule.matches(candidate))
+    def judge(self, candidate: Candidate, learn: Learn) -> Sighting:
+        """Return the candidate, with all that rules had to learn of it, and those that match."""
+        claims: list[ResourceRule] = []
+        for rule in self.about(candidate.subsystem):
+            verdict = rule.verdict(candidate)
+            while not isinstance(verdict, bool):
+                candidate = learn(candidate, verdict)
+                verdict = rule.verdict(candidate)
+            if verdict:
+                claims.append(rule)
+        return Sighting(candidate, tuple(claims))

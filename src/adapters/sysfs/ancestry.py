@@ -69,14 +69,13 @@ class Ancestry:
 
     def _own_numa_node(self, path: str) -> str | None:
         file = f"{path}/numa_node"
-        text = self._files.text(file)
-        return "" if text is None and self._files.has(file) else text
+        return self._files.text(file) or "" if self._files.has(file) else None
 
     def _own_name_as_hardware(self, path: str) -> str | None:
-        name = path.rpartition("/")[2]
+        name, bus = path.rpartition("/")[2], self._bus(path)
         # "1-2:1.0" is an interface of the device at the USB port "1-2".
-        is_interface = self._bus(path) == "usb" and ":" in name
-        return None if self._bus(path) not in _HARDWARE or is_interface else printable(name)
+        is_interface = bus == "usb" and ":" in name
+        return printable(name) if bus in _HARDWARE and not is_interface else None
 
     def _own_name_on_bus(self, path: str) -> str | None:
         return printable(path.rpartition("/")[2]) if self._bus(path) else None

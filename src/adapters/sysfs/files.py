@@ -6,10 +6,10 @@ is for root alone. So a failure means "nothing there", noted if a person may wan
 
 import errno
 import os
-import stat
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from deviceplugin.adapters.sysfs.directories import MAX_LINKS, Directories
 from deviceplugin.domain.scan_events import DirectoryUnreadable, EntryUnreadable
 
 PAGE: Final = 4096
@@ -54,7 +54,7 @@ class Files:
         self._root = os.path.realpath(root).rstrip("/")
         self._read = read
         self._listdir = listdir
-        self._directories: dict[str, str | None] = {}
+        self._directories = Directories(self._root)
         self.notes: list[_Unreadable] = []
 
     def names(self, directory: str) -> tuple[str, ...]:
@@ -70,20 +70,24 @@ class Files:
 
     def directory(self, path: str) -> str | None:
         """Return a directory's path without links; None if it is not there or not in the root."""
-        if path not in self._directories:
-            self._directories[path] = self._resolved(path, os.path.isdir, DirectoryUnreadable)
-        return self._directories[path]
+        try:
+            return self._directories.resolve(path)
+        except OSError as error:
+            self._failed(DirectoryUnreadable, path, error)
+            return None
 
     def device(self, entry: str) -> str | None:
-        """Return the directory below /devices that a link stands for; None if there is none."""
+        """Return the directory below /devices that a link stands for; None if there is none.
+
+        The link itself is in a directory whose path has no links.
+        """
         target = self.link(entry)
         if target is None:
             return None
-        path = self._pointed(entry, target) or self._resolved(entry, os.path.isdir)
+        path = self._followed(entry.rpartition("/")[0], target)
         if path is None or not path.startswith("/devices/"):
             self.note(entry, f"leads to no device: {printable(target)}")
             return None
-        self._directories[path] = path
         return path
 
     def link(self, path: str) -> str | None:
@@ -118,54 +122,35 @@ class Files:
         """Return what a file begins with; None if it is not there or cannot be read."""
         directory, _, name = path.rpartition("/")
         real = self.directory(directory)
-        return None if real is None else self._page(f"{real}/{name}", path)
+        return None if real is None else self._page(real, name, path)
 
     def note(self, path: str, reason: str) -> None:
         """Remember what is odd about an entry."""
         self.notes.append(EntryUnreadable(path=printable(path), reason=reason))
 
-    def _page(self, real: str, path: str) -> bytes | None:
-        """Return what the file at `real` begins with, through a link if there is one."""
-        try:
-            return self._read(self._root + real)
-        except OSError as error:
-            if error.errno != errno.ELOOP:
-                self._failed(EntryUnreadable, path, error)
+    def _page(self, directory: str, name: str, path: str) -> bytes | None:
+        """Return what a file in a real directory begins with, through links if it is one."""
+        here: str | None = directory
+        for _ in range(MAX_LINKS):
+            try:
+                return self._read(f"{self._root}{here}/{name}")
+            except OSError as error:
+                if error.errno != errno.ELOOP:
+                    self._failed(EntryUnreadable, path, error)
+                    return None
+            target = self.link(f"{here}/{name}") or "/"
+            name = target.rpartition("/")[2]
+            here = self._followed(here or "", target.removesuffix(name))
+            if here is None:
                 return None
-        linked = self._resolved(path, os.path.isfile, EntryUnreadable)
-        return None if linked in {None, real} else self._page(linked or "", path)
+        return None
 
-    def _pointed(self, entry: str, target: str) -> str | None:
-        """Return what a link of the kernel's sort points at: a real directory, by a relative path.
-
-        Its parent is resolved once for all devices below it, which saves most of the work.
-        """
-        if target.startswith("/"):
-            return None
-        parent, _, name = os.path.normpath(f"{entry}/../{target}").rpartition("/")
-        real = self.directory(parent)
-        if real is None:
-            return None
+    def _followed(self, here: str, target: str) -> str | None:
+        """Return what a link in a directory leads to; None if that is no directory in the root."""
         try:
-            mode = os.lstat(f"{self._root}{real}/{name}").st_mode
+            return None if target.startswith("/") else self._directories.follow(here, target)
         except OSError:
             return None
-        return f"{real}/{name}" if stat.S_ISDIR(mode) else None
-
-    def _resolved(
-        self,
-        path: str,
-        is_right: Callable[[str], bool],
-        kind: type[_Unreadable] | None = None,
-    ) -> str | None:
-        try:
-            real = os.path.realpath(self._root + path, strict=True)
-        except OSError as error:
-            if kind:
-                self._failed(kind, path, error)
-            return None
-        inside = real.startswith(f"{self._root}/")
-        return real.removeprefix(self._root) if inside and is_right(real) else None
 
     def _failed(self, kind: type[_Unreadable], path: str, error: OSError) -> None:
         if error.errno not in _GONE:

@@ -1,6 +1,6 @@
 """Looking closer at a device that the walk met."""
 
-from collections.abc import Iterable
+from functools import partial
 
 import attrs
 
@@ -11,7 +11,7 @@ from deviceplugin.adapters.sysfs.uevent import NamedNode, named_node
 from deviceplugin.adapters.sysfs.walk import Entry
 from deviceplugin.domain.candidates import Candidate, Fact, Kind, Node
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.rulebook import Rulebook, Sighting
 
 
 class Look:
@@ -24,17 +24,14 @@ class Look:
         self._ancestry = Ancestry(files)
         self._numa = Numa(files, self._ancestry)
 
-    def candidate(self, entry: Entry) -> Candidate:
-        """Return the candidate with enough known for the rules to judge it."""
-        candidate = entry.candidate
-        for rule in self._rules.about(candidate.subsystem):
-            while facts := rule.needs(candidate):
-                candidate = self._learned(entry.path, candidate, facts)
-        if self._rules.claims(candidate):
-            return self._completed(entry.path, candidate)
-        return candidate
+    def at(self, entry: Entry) -> Sighting:
+        """Return the candidate with the rules that match it, and everything known if one does."""
+        sighting = self._rules.judge(entry.candidate, partial(self._learn, entry.path))
+        if not sighting.claims:
+            return sighting
+        return Sighting(self._completed(entry.path, sighting.candidate), sighting.claims)
 
-    def _learned(self, path: str, candidate: Candidate, facts: Iterable[Fact]) -> Candidate:
+    def _learn(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
         attributes = {
             fact.key: self._files.text(f"{path}/{fact.key}")
             for fact in facts

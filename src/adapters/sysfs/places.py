@@ -28,21 +28,15 @@ class Places:
         self.paths = {device: tuple(paths) for device, paths in found.items()}
         """The paths by which rules ask for a device, by its directory."""
 
-    def without_device(self, attributes: Iterable[str]) -> Iterator[Candidate]:
-        """Yield a candidate for each node that sysfs does not show, such as a pseudo-terminal.
-
-        It has none of the attributes, and that is all that rules can learn of it.
-        """
-        unknown = dict.fromkeys(attributes)
+    def without_device(self) -> Iterator[Candidate]:
+        """Yield a candidate for each node that sysfs does not show, such as a pseudo-terminal."""
         for number, paths in self._orphans.items():
             path = min(self._nodes.resolve(each) for each in paths)
-            name = path.removeprefix("/dev/").replace("/", "-")
             digits = f"{number.major}:{number.minor}"
             yield Candidate(
-                name=name,
+                name=path.removeprefix("/dev/").replace("/", "-"),
                 paths=tuple(paths),
                 driver="",
-                attributes=unknown,
                 node=Node(path=path, kind=number.kind, number=digits),
                 numa_unknown="sysfs does not show the device",
             )

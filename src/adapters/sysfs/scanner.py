@@ -8,14 +8,13 @@ from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.look import Look
 from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.adapters.sysfs.walk import walk
-from deviceplugin.domain.candidates import Candidate
 from deviceplugin.domain.discovery import Discovery, discover
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.rulebook import Rulebook, Sighting, lacking
 from deviceplugin.domain.tree import DeviceTree
 
 
@@ -49,19 +48,19 @@ class SysfsScanner(DeviceSource):
     def scan(self) -> DeviceTree:
         """Return what is there now."""
         files = self._files()
-        candidates = self._candidates(files)
-        found = discover(self._rules, candidates, before=self._last, remarks=files.notes)
+        sightings = self._sightings(files)
+        found = discover(self._rules, sightings, before=self._last, remarks=files.notes)
         for event in found.news_since(self._last):
             self._journal.record(event)
         self._last = found
         return found.tree()
 
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Return every device that some rule may match, with what was needed to judge it.
+    def sightings(self) -> tuple[Sighting, ...]:
+        """Return every device that was looked at, with the rules that match it.
 
         Raises `ScanError` as `scan` does; nothing is recorded.
         """
-        return self._candidates(self._files())
+        return self._sightings(self._files())
 
     def _files(self) -> Files:
         try:
@@ -74,9 +73,9 @@ class SysfsScanner(DeviceSource):
             raise ScanError(f"{self._root} is no sysfs: there is no {self._root}/devices")
         return self._reader(self._root)
 
-    def _candidates(self, files: Files) -> tuple[Candidate, ...]:
+    def _sightings(self, files: Files) -> tuple[Sighting, ...]:
         places = Places(files, self._nodes, self._rules.scope.nodes)
         look = Look(files, self._rules, self._nodes)
-        attributes = {name for rule in self._rules for name in rule.attributes}
-        shown = map(look.candidate, walk(files, self._rules, places))
-        return (*shown, *places.without_device(attributes))
+        shown = map(look.at, walk(files, self._rules, places))
+        orphans = (self._rules.judge(each, lacking) for each in places.without_device())
+        return (*shown, *orphans)

@@ -12,7 +12,7 @@ from deviceplugin.domain.discovery import Discovery, discover
 from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.rulebook import Rulebook, lacking
 from deviceplugin.domain.scan_events import (
     EntryUnreadable,
     NumaNodeUnknown,
@@ -40,7 +40,9 @@ def found(
     rules: Sequence[ResourceRule], candidates: Sequence[Candidate], before: Discovery | None = None
 ) -> Discovery:
     """Return what one scan comes to."""
-    return discover(Rulebook(rules), candidates, before=before or Discovery())
+    book = Rulebook(rules)
+    sightings = [book.judge(candidate, lacking) for candidate in candidates]
+    return discover(book, sightings, before=before or Discovery())
 
 
 def ids(discovery: Discovery, resource: ResourceName = SERIAL) -> set[str]:

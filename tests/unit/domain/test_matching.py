@@ -19,6 +19,11 @@ MODEM = Candidate(
 )
 
 
+def facts(*attributes: str) -> frozenset[Fact]:
+    """Return the facts that attributes are."""
+    return frozenset(Fact(Kind.ATTRIBUTE, key) for key in attributes)
+
+
 @pytest.mark.parametrize(
     "conditions",
     [
@@ -105,22 +110,28 @@ def test_a_rule_asks_only_for_what_could_still_decide() -> None:
         "x.local/modem",
         {"subsystem": "tty", "driver": "ftdi_sio", "attributes": {"serial": "A1", "port": "2"}},
     )
-    assert asking.needs(attrs.evolve(unread, subsystem="usb")) == frozenset()
-    assert asking.needs(unread) == {Fact(Kind.DRIVER)}
-    assert asking.needs(attrs.evolve(unread, driver="other")) == frozenset()
+    assert asking.verdict(attrs.evolve(unread, subsystem="usb")) is False
+    assert asking.verdict(unread) == frozenset({Fact(Kind.DRIVER)})
+    assert asking.verdict(attrs.evolve(unread, driver="other")) is False
     driven = attrs.evolve(unread, driver="ftdi_sio")
-    assert asking.needs(driven) == {Fact(Kind.ATTRIBUTE, "serial")}
-    assert asking.needs(attrs.evolve(driven, attributes={"serial": None})) == frozenset()
+    assert asking.verdict(driven) == facts("serial")
+    assert asking.verdict(attrs.evolve(driven, attributes={"serial": None})) is False
     read = attrs.evolve(driven, attributes={"serial": "A1"})
-    assert asking.needs(read) == {Fact(Kind.ATTRIBUTE, "port")}
-    assert (
-        asking.needs(attrs.evolve(read, attributes={"serial": "A1", "port": "2"})) == frozenset()
-    )
+    assert asking.verdict(read) == facts("port")
+    assert asking.verdict(attrs.evolve(read, attributes={"serial": "A1", "port": "2"})) is True
 
 
 def test_a_rule_asks_for_nothing_more_once_an_alternative_holds() -> None:
     either = rule("x.local/modem", {"attributes": {"slow": "1"}}, {"name": "ttyUSB0"})
-    assert either.needs(MODEM) == frozenset()
+    assert either.verdict(MODEM) is True
+    assert either.verdict(attrs.evolve(MODEM, name="x")) == facts("slow")
+
+
+def test_a_rule_asks_for_what_any_alternative_needs_next() -> None:
+    either = rule(
+        "x.local/modem", {"attributes": {"a": "1"}}, {"attributes": {"b": "1", "c": "1"}}
+    )
+    assert either.verdict(MODEM) == facts("a", "b")
 
 
 def test_a_rule_tells_which_attributes_it_may_read() -> None:

@@ -1,11 +1,12 @@
 """The laws of all rules together."""
 
+import attrs
 import pytest
 
-from deviceplugin.domain.candidates import Candidate
+from deviceplugin.domain.candidates import Candidate, Fact, Kind
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.rulebook import Rulebook, Scope
-from deviceplugin.testing.rules import rule
+from deviceplugin.domain.rulebook import Rulebook, Scope, Sighting, lacking
+from deviceplugin.testing.rules import Conditions, rule
 
 
 @pytest.mark.parametrize(
@@ -48,9 +49,39 @@ def test_claims_are_in_the_order_of_the_file() -> None:
     first = rule("x.local/b", {"subsystem": "tty", "name": "ttyS0"})
     second = rule("x.local/a", {"subsystem": "tty"})
     book = Rulebook([first, second])
-    assert book.claims(Candidate(name="ttyS0", subsystem="tty")) == (first, second)
-    assert book.claims(Candidate(name="ttyS1", subsystem="tty")) == (second,)
-    assert book.claims(Candidate(name="kvm", subsystem="misc")) == ()
+    for name, subsystem, claims in (
+        ("ttyS0", "tty", (first, second)),
+        ("ttyS1", "tty", (second,)),
+        ("kvm", "misc", ()),
+    ):
+        candidate = Candidate(name=name, subsystem=subsystem)
+        assert book.judge(candidate, lacking) == Sighting(candidate, claims)
+
+
+def test_what_rules_need_to_know_is_learnt_once() -> None:
+    """However many of them need it, and nothing that none of them needs."""
+    asked: list[frozenset[Fact]] = []
+
+    def learn(candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+        asked.append(facts)
+        values = {fact.key: "1" for fact in facts}
+        return attrs.evolve(candidate, attributes={**candidate.attributes, **values})
+
+    both: Conditions = {"attributes": {"a": "1", "b": "1"}}
+    other: Conditions = {"attributes": {"a": "2", "c": "1"}}
+    book = Rulebook([rule("x.local/x", both), rule("x.local/y", other), rule("x.local/z", both)])
+    sighting = book.judge(Candidate(name="x"), learn)
+    assert [claim.resource.name for claim in sighting.claims] == ["x", "z"]
+    assert sighting.candidate.attributes == {"a": "1", "b": "1"}
+    assert asked == [{Fact(Kind.ATTRIBUTE, "a")}, {Fact(Kind.ATTRIBUTE, "b")}]
+
+
+def test_what_a_device_lacks_it_does_not_have() -> None:
+    """A candidate of which all there is is known can be judged without a look."""
+    wanted = rule("x.local/x", {"driver": "*"}, {"attributes": {"a": "*"}})
+    sighting = Rulebook([wanted]).judge(Candidate(name="x"), lacking)
+    assert sighting.claims == ()
+    assert (sighting.candidate.driver, sighting.candidate.attributes) == ("", {"a": None})
 
 
 def test_a_resource_has_one_rule() -> None:

@@ -28,7 +28,7 @@ def test_what_is_no_sysfs_is_a_failed_scan(tmp_path: Path, root: str) -> None:
     nodes = FakeSysfs(tmp_path / "other").nodes
     path = f"{tmp_path}/{root}"
     scanner = SysfsScanner([TTY], nodes=nodes, journal=MemoryJournal(), sys_root=path)
-    for look in (scanner.scan, scanner.candidates):
+    for look in (scanner.scan, scanner.sightings):
         with pytest.raises(ScanError, match=path):
             look()
 

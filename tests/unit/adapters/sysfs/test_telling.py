@@ -31,9 +31,9 @@ def test_why_nothing_matches_can_be_asked(machine: Machine) -> None:
     """Of each device that was looked at; asking records nothing."""
     tty = machine.sysfs.serial_port()
     wanted = rule("x.local/x", {"subsystem": "tty", "driver": "ftdi_sio"})
-    (candidate,) = machine.scanner(wanted).candidates()
-    assert candidate.devpath == tty.path
-    assert str(wanted.miss(candidate)) == "driver: wanted ftdi_sio, seen 'cp210x'"
+    (sighting,) = machine.scanner(wanted).sightings()
+    assert (sighting.candidate.devpath, sighting.claims) == (tty.path, ())
+    assert str(wanted.miss(sighting.candidate)) == "driver: wanted ftdi_sio, seen 'cp210x'"
     assert machine.journal.events == ()
 
 
