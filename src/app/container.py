@@ -30,7 +30,6 @@ from deviceplugin.app.use_cases.run_plugin import RunPlugin
 from deviceplugin.app.use_cases.scan import PollSource, RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
-from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -39,6 +38,7 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
+from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
     from deviceplugin.domain.matching import ResourceRule

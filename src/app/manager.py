@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Self
 
 from deviceplugin.domain.errors import InvalidValueError, ServingError
-from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.preference import POLICIES, Policy
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.timing import Timing
 from deviceplugin.domain.tree import FrozenTree
 
 if TYPE_CHECKING:

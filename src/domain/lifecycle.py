@@ -17,8 +17,6 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.backoff import Backoff
-
 
 class Phase(Enum):
     """Where a resource stands."""
@@ -32,6 +30,8 @@ class Phase(Enum):
     REGISTERED = "registered, not listed yet"
     LISTED = "listed"
     STEADY = "listed for a while"
+    LOOKING = "the stream ended; looking whether a kubelet is there"
+    ORPHANED = "the kubelet that listed us is gone"
     RENEWING = "closing the server to start anew"
     RETREATING = "closing the server to try again later"
     RESTING = "waiting to try again"
@@ -51,7 +51,8 @@ class Signal(Enum):
     ACCEPTED = "Register succeeded"
     REFUSED = "Register failed with an answer"
     UNCLEAR = "Register got no answer"
-    UNREACHABLE = "no connection to the kubelet; Register was not sent"
+    REACHABLE = "a kubelet takes connections"
+    UNREACHABLE = "no connection to the kubelet; nothing was sent"
     STREAM_OPENED = "the kubelet called ListAndWatch"
     STREAM_ENDED = "the last ListAndWatch stream ended"
     SOCKET_LOST = "our socket is gone or no longer ours"
@@ -61,10 +62,11 @@ class Signal(Enum):
 
 
 class Command(Enum):
-    """What the use case must do, in the order given; the first three answer with a signal."""
+    """What the use case must do, in the order given; the first four answer with a signal."""
 
     SERVE = "start a new incarnation; answers SERVED or SERVING_FAILED"
     REGISTER = "register it; answers ACCEPTED, REFUSED, UNCLEAR, UNREACHABLE or SOCKET_LOST"
+    LOOK = "see whether a kubelet takes connections; answers REACHABLE or UNREACHABLE"
     CLOSE = "cancel what is under way, close the server; answers CLOSED"
     BACK_OFF = "count a failure and set the timer by their number, with jitter"
     SET_STREAM_TIMER = "set the timer to the time the kubelet has to open its stream"
@@ -99,6 +101,7 @@ _START_FRESH: Final = Step(
     Phase.STARTING, (Command.CLEAR_TIMER, Command.FORGET_FAILURES, Command.SERVE)
 )
 _REGISTER: Final = Step(Phase.REGISTERING, (Command.REGISTER,))
+_LOOK: Final = Step(Phase.LOOKING, (Command.LOOK,))
 _HOLD: Final = Step(Phase.HOLDING, (Command.BACK_OFF,))
 
 _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
@@ -168,10 +171,27 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },
+    # A kubelet that died is not worth a new server: the one that follows it removes our sockets.
     Phase.STEADY: {
-        Signal.STREAM_ENDED: _RENEW,
+        Signal.STREAM_ENDED: _LOOK,
         Signal.SOCKET_LOST: _RENEW,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.STOP: _STOP,
+    },
+    Phase.LOOKING: {
+        Signal.REACHABLE: _RENEW,
+        Signal.UNREACHABLE: Step(Phase.ORPHANED, (Command.BACK_OFF,)),
+        Signal.KUBELET_CONFIRMED: Step(Phase.LOOKING, (Command.FORGET_FAILURES,)),
+        Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_VANISHED: _DRAIN,
+        Signal.STOP: _STOP,
+    },
+    Phase.ORPHANED: {
+        Signal.TIMER: _LOOK,
+        Signal.SOCKET_LOST: _RETREAT,
+        Signal.KUBELET_CONFIRMED: Step(Phase.ORPHANED, (Command.FORGET_FAILURES,)),
+        Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
     Phase.RENEWING: {
@@ -221,21 +241,3 @@ TABLE: Final[Mapping[tuple[Phase, Signal], Step]] = MappingProxyType(
 def advance(phase: Phase, signal: Signal) -> Step:
     """Return the next phase and what must now be done."""
     return TABLE[phase, signal]
-
-
-@attrs.frozen(kw_only=True)
-class Timing:
-    """The time limits of a registration, in seconds.
-
-    - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it
-      answers.
-    - `stream`: how long the kubelet has to open its stream after Register.
-    - `doubt`: how long an unclear Register may still turn out well.
-    - `settle`: how long a stream must live before its loss counts as the first failure again.
-    """
-
-    register: float = 15.0
-    stream: float = 10.0
-    doubt: float = 1.0
-    settle: float = 0.5
-    backoff: Backoff = attrs.field(factory=Backoff)

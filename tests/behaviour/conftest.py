@@ -12,7 +12,7 @@ from tests.support.stage import NAMESPACE, Puppet, Raise, Stage, beside
 
 from deviceplugin import Manager
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import FakeKubelet, Limits, Profile
 
 

@@ -13,7 +13,7 @@ from tests.support.stage import WIDGET, Raise, Stage, beside
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed, ResourceRegistered
-from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     DropEarly,
     DropLate,

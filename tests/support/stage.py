@@ -10,7 +10,7 @@ import attrs
 
 from deviceplugin import DeviceInfo, DeviceTree, Manager, Notifier
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.domain.lifecycle import Timing
+from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     FakeKubelet,
     Registered,

@@ -57,6 +57,10 @@ class GrpcRegistrar(Registrar):
         factory=lambda: asyncio.Semaphore(MAX_CALLS), init=False
     )
 
+    async def reachable(self) -> bool:
+        """Return whether somebody listens on kubelet.sock."""
+        return not connect_error(self.directory.file(KUBELET_SOCKET))
+
     async def register(self, registration: Registration, seconds: float) -> None:
         """Register, awaited in the loop that also answers the kubelet's call back.
 

@@ -65,6 +65,10 @@ class MemoryKubelet(Host, Registrar):
         """Return once `plugin` can be dialled."""
         return await self.host.serve(plugin)
 
+    async def reachable(self) -> bool:
+        """Return whether it listens."""
+        return self._listens()
+
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the registration is accepted; whatever else happens is in time too."""
         if not self._listens():

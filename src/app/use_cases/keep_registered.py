@@ -5,39 +5,26 @@ that can be cancelled. All decisions are the table's; here stands only how a com
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
 from deviceplugin.app.use_cases.observe_streams import ObservedDevices
+from deviceplugin.app.use_cases.register_once import RegisterOnce
 from deviceplugin.app.use_cases.report_lifecycle import ReportLifecycle
-from deviceplugin.domain.errors import (
-    KubeletUnreachableError,
-    RegistrationError,
-    RegistrationRefusedError,
-    RegistrationUnclearError,
-    ServingError,
-    SocketLostError,
-)
-from deviceplugin.domain.lifecycle import Command, Phase, Signal, Timing, advance
+from deviceplugin.domain.errors import ServingError
+from deviceplugin.domain.lifecycle import Command, Phase, Signal, advance
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
+from deviceplugin.domain.timing import Timing
 
 KUBELET_SOCKET = "kubelet.sock"
 """The kubelet's own socket in the plugin directory."""
-
-_OUTCOMES: Final[Mapping[type[RegistrationError], Signal]] = {
-    KubeletUnreachableError: Signal.UNREACHABLE,
-    RegistrationRefusedError: Signal.REFUSED,
-    RegistrationUnclearError: Signal.UNCLEAR,
-    SocketLostError: Signal.SOCKET_LOST,
-}
-"""What an error of Register means to the lifecycle; any other may have had any effect."""
 
 
 @attrs.frozen(kw_only=True)
@@ -70,6 +57,7 @@ class KeepRegistered:
         self._plugin = plugin
         self._world = world
         self._report = ReportLifecycle(plugin.resource, world.journal)
+        self._register_once = RegisterOnce(plugin, world.registrar, world.timing.register)
         self._mailbox: asyncio.Queue[_Stamped] = asyncio.Queue()
         self._phase = Phase.WAITING
         self._number = 0
@@ -140,6 +128,8 @@ class KeepRegistered:
                 self._begin(self._serve(self._number))
             case Command.REGISTER:
                 self._begin(self._register(self._number))
+            case Command.LOOK:
+                self._begin(self._look(self._number))
             case Command.CLOSE:
                 self._registered_with = None
                 self._begin(self._close(self._cancel_work()))
@@ -196,24 +186,17 @@ class KeepRegistered:
         if incarnation is None or not self._is_ours(incarnation):
             self._send(Signal.SOCKET_LOST, number)
             return
-        outcome = await self._outcome(incarnation)
+        outcome, reason = await self._register_once(incarnation.endpoint)
+        if reason:
+            self._report.registration_failed(incarnation.endpoint, reason, self._failures + 1)
         if outcome is Signal.UNREACHABLE:
             self._registered_with = None
         self._send(outcome, number)
         self.check_socket()
 
-    async def _outcome(self, incarnation: Incarnation) -> Signal:
-        registration = Registration(
-            resource=self._plugin.resource,
-            endpoint=incarnation.endpoint,
-            options=self._plugin.options,
-        )
-        try:
-            await self._world.registrar.register(registration, self._world.timing.register)
-        except RegistrationError as error:
-            self._report.registration_failed(incarnation.endpoint, str(error), self._failures + 1)
-            return _OUTCOMES.get(type(error), Signal.UNCLEAR)
-        return Signal.ACCEPTED
+    async def _look(self, number: int) -> None:
+        there = await self._world.registrar.reachable()
+        self._send(Signal.REACHABLE if there else Signal.UNREACHABLE, number)
 
     async def _close(self, work: "asyncio.Task[None] | None") -> None:
         number = self._number

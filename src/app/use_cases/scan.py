@@ -9,7 +9,6 @@ import attrs
 from deviceplugin.app.use_cases.author_code import run_either
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.within import within
-from deviceplugin.domain.backoff import Backoff
 from deviceplugin.domain.errors import StoppedError
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
@@ -18,6 +17,7 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.ports.driving.notifier import Notifier
+from deviceplugin.domain.timing import Backoff
 
 
 @attrs.define(kw_only=True)

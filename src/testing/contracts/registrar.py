@@ -144,6 +144,16 @@ class RegistrarContract:
             await soon(self._register(world))
 
     @law
+    async def test_tells_whether_a_kubelet_is_there(self, world: RegistrarWorld) -> None:
+        """Without asking anything of it; the file that a dead one left is no kubelet."""
+        assert not await soon(world.registrar.reachable())
+        for _ in range(2):
+            await soon(world.start_kubelet())
+            assert await soon(world.registrar.reachable())
+            await soon(world.stop_kubelet())
+            assert not await soon(world.registrar.reachable())
+
+    @law
     async def test_is_unclear_when_no_answer_comes_in_time(self, world: RegistrarWorld) -> None:
         """The caller's time bounds the wait; whether it worked is not known."""
         await soon(world.start_kubelet())

@@ -12,9 +12,9 @@ from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.container import Container
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
-from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driving.notifier import Notifier
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.timing import Timing
 
 
 class _Author:

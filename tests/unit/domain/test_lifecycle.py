@@ -14,15 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.lifecycle import (
-    IGNORED,
-    TABLE,
-    Command,
-    Phase,
-    Signal,
-    Timing,
-    advance,
-)
+from deviceplugin.domain.lifecycle import IGNORED, TABLE, Command, Phase, Signal, advance
+from deviceplugin.domain.timing import Timing
 
 TIMERS: Final = {
     Command.BACK_OFF,
@@ -30,7 +23,7 @@ TIMERS: Final = {
     Command.SET_DOUBT_TIMER,
     Command.SET_SETTLE_TIMER,
 }
-WORK: Final = {Command.SERVE, Command.REGISTER, Command.CLOSE}
+WORK: Final = {Command.SERVE, Command.REGISTER, Command.LOOK, Command.CLOSE}
 ANSWERS: Final[Mapping[Command | None, tuple[Signal, ...]]] = {
     None: (),
     Command.SERVE: (Signal.SERVED, Signal.SERVING_FAILED),
@@ -41,13 +34,22 @@ ANSWERS: Final[Mapping[Command | None, tuple[Signal, ...]]] = {
         Signal.UNREACHABLE,
         Signal.SOCKET_LOST,
     ),
+    Command.LOOK: (Signal.REACHABLE, Signal.UNREACHABLE),
     Command.CLOSE: (Signal.CLOSED,),
 }
-TIMED: Final = {Phase.HOLDING, Phase.DOUBTING, Phase.REGISTERED, Phase.LISTED, Phase.RESTING}
+TIMED: Final = {
+    Phase.HOLDING,
+    Phase.DOUBTING,
+    Phase.REGISTERED,
+    Phase.LISTED,
+    Phase.ORPHANED,
+    Phase.RESTING,
+}
 WORKING: Final = {
     Phase.STARTING: Command.SERVE,
     Phase.REGISTERING: Command.REGISTER,
     Phase.GREETED: Command.REGISTER,
+    Phase.LOOKING: Command.LOOK,
     Phase.RENEWING: Command.CLOSE,
     Phase.RETREATING: Command.CLOSE,
     Phase.DRAINING: Command.CLOSE,
@@ -120,7 +122,7 @@ class Life:
             work=None if answered else self.work,
             timer=self.timer and signal is not Signal.TIMER,
             served=(self.served or signal is Signal.SERVED) and signal is not Signal.CLOSED,
-            sent=self.sent and signal not in {Signal.UNREACHABLE, Signal.CLOSED},
+            sent=self.sent and signal is not Signal.CLOSED and not self._was_not_sent(signal),
             stream=(self.stream or signal is Signal.STREAM_OPENED)
             and signal not in {Signal.STREAM_ENDED, Signal.CLOSED},
         )
@@ -128,6 +130,9 @@ class Life:
         for command in step.commands:
             life = life.doing(command)
         return attrs.evolve(life, phase=step.phase)
+
+    def _was_not_sent(self, signal: Signal) -> bool:
+        return self.work is Command.REGISTER and signal is Signal.UNREACHABLE
 
     def doing(self, command: Command) -> "Life":
         """Return the state after a command, which must be a sane one."""
@@ -203,7 +208,7 @@ def test_a_stream_that_ends_is_never_ignored_while_we_count_on_it() -> None:
     """A kubelet opens no second stream to one server, so waiting for one would be for ever."""
     for phase in (Phase.GREETED, Phase.LISTED, Phase.STEADY):
         step = TABLE[phase, Signal.STREAM_ENDED]
-        assert Command.CLOSE in step.commands
+        assert {Command.CLOSE, Command.LOOK} & set(step.commands)
 
 
 @pytest.mark.parametrize("lost", [Signal.SOCKET_LOST, Signal.KUBELET_APPEARED])
@@ -263,6 +268,7 @@ def test_after_a_failure_there_is_always_a_wait() -> None:
 # --- how it ends ---------------------------------------------------------------------------------
 
 WELL: Final = (
+    Signal.REACHABLE,
     Signal.SERVED,
     Signal.ACCEPTED,
     Signal.CLOSED,

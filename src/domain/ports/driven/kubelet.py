@@ -53,6 +53,11 @@ class Registrar(Protocol):
     """Registers sockets with the kubelet."""
 
     @abstractmethod
+    async def reachable(self) -> bool:
+        """Return whether a kubelet takes connections now; nothing is sent."""
+        ...
+
+    @abstractmethod
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the kubelet has accepted; it calls back before it does.
 

@@ -25,12 +25,12 @@ from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
 from deviceplugin.domain.errors import KubeletUnreachableError
 from deviceplugin.domain.inventory import Inventory, Listing
-from deviceplugin.domain.lifecycle import Timing
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.timing import Timing
 
 WIDGET = ResourceName("example.com", "widget")
 
@@ -111,9 +111,17 @@ class StrictRegistrar(Registrar):
         self.times: list[float] = []
         self.endpoints: list[str] = []
         """Of each Register that may have reached a kubelet."""
+        self.deaf = False
+        self.may_look = asyncio.Event()
+        self.may_look.set()
         self._kubelet = kubelet
         self._clock = clock
         self._under_way: set[ResourceName] = set()
+
+    async def reachable(self) -> bool:
+        """Ask the kubelet, once it may."""
+        await self.may_look.wait()
+        return await self._kubelet.reachable() and not self.deaf
 
     async def register(self, registration: Registration, seconds: float) -> None:
         """Register with the kubelet."""

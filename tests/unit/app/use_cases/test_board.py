@@ -138,6 +138,16 @@ async def test_after_its_last_list_a_retired_board_ends_every_stream() -> None:
             await anext(stream)
 
 
+async def test_a_reader_that_has_read_everything_ends_when_the_board_is_retired() -> None:
+    board = Board(found("a"))
+    stream = board.listings()
+    await anext(stream)
+    asked = await waiting_for_next(stream)
+    board.retire()
+    with pytest.raises(StopAsyncIteration):
+        await asked
+
+
 async def test_a_late_reader_of_a_retired_board_gets_the_last_list() -> None:
     board = Board(found("a"))
     board.retire()

@@ -167,3 +167,32 @@ async def test_a_loss_and_its_end_are_each_told_once(node: "type[Node]") -> None
         await here.clock.advance(60)
         assert len(here.journal.of(RegistrationLost)) == 1
         assert len(here.journal.of(ResourceRegistered)) == 2
+
+
+async def test_a_kubelet_that_died_is_not_worth_a_new_server(node: "type[Node]") -> None:
+    """Its successor removes our sockets; so the old server stays until that one is there."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(1)
+        (socket,) = here.sockets
+        await here.kubelet.stop()
+        await here.clock.advance(10)
+        assert here.sockets == (socket,)
+        assert here.keeper.phase is Phase.ORPHANED
+        await here.start_kubelet()
+        assert here.is_well()
+        assert len(here.registrar.endpoints) == 2
+
+
+async def test_a_kubelet_that_lives_on_is_found_by_looking_again(node: "type[Node]") -> None:
+    """Whatever kept it from taking connections for a moment."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(1)
+        here.registrar.deaf = True
+        await here.kubelet.cut_stream(WIDGET)
+        await here.clock.settle()
+        assert here.keeper.phase is Phase.ORPHANED
+        here.registrar.deaf = False
+        await here.clock.advance(1)
+        assert here.is_well()

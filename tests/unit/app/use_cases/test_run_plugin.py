@@ -266,6 +266,9 @@ async def test_a_resource_that_breaks_ends_the_plugin_with_its_error(
     machine: "type[Machine]",
 ) -> None:
     class Broken(Registrar):
+        async def reachable(self) -> bool:
+            return True
+
         async def register(self, registration: Registration, seconds: float) -> None:
             raise ZeroDivisionError(f"{registration} within {seconds}")
 

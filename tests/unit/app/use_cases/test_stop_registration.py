@@ -25,6 +25,10 @@ WIDGET = ResourceName("example.com", "widget")
 class Accepting(Registrar):
     """Accepts, and never opens a stream."""
 
+    async def reachable(self) -> bool:
+        """Say that it is there."""
+        return True
+
     async def register(self, registration: Registration, seconds: float) -> None:
         """Accept."""
         del registration, seconds
@@ -76,6 +80,21 @@ async def steady(here: "Node") -> None:
     await here.clock.advance(1)
 
 
+async def looking(here: "Node") -> None:
+    """Have lost the stream, and a look that takes long."""
+    await steady(here)
+    here.registrar.may_look.clear()
+    await here.kubelet.cut_stream(WIDGET)
+    await here.clock.settle()
+
+
+async def orphaned(here: "Node") -> None:
+    """Have lost the kubelet."""
+    await steady(here)
+    await here.kubelet.stop()
+    await here.clock.settle()
+
+
 async def renewing(here: "Node") -> None:
     """Have lost a socket, and a server that takes long to close."""
     await steady(here)
@@ -122,6 +141,8 @@ WAYS = {
     Phase.REGISTERED: listed,
     Phase.LISTED: listed,
     Phase.STEADY: steady,
+    Phase.LOOKING: looking,
+    Phase.ORPHANED: orphaned,
     Phase.RENEWING: renewing,
     Phase.RETREATING: retreating,
     Phase.RESTING: resting,
@@ -215,6 +236,9 @@ async def test_what_breaks_the_rules_of_a_port_is_not_hidden(node: "type[Node]")
     """A registrar that raises something else is a bug, and leaves nothing of ours behind."""
 
     class Broken(Registrar):
+        async def reachable(self) -> bool:
+            return True
+
         async def register(self, registration: Registration, seconds: float) -> None:
             raise ZeroDivisionError(f"{registration} within {seconds}")
 

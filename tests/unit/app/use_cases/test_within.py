@@ -1,6 +1,7 @@
 """A wait has a limit, by the clock that was injected."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -32,7 +33,7 @@ async def test_an_answer_that_comes_at_the_last_moment_is_in_time() -> None:
     await waiting
 
 
-async def test_what_takes_too_long_is_cancelled() -> None:
+async def test_what_takes_too_long_is_cancelled_and_over_when_the_wait_is() -> None:
     clock = ManualClock()
     cancelled = asyncio.Event()
 
@@ -42,26 +43,36 @@ async def test_what_takes_too_long_is_cancelled() -> None:
         finally:
             cancelled.set()
 
-    waiting = asyncio.create_task(within(clock, 2.0, hang()))
+    async def is_over() -> bool:
+        with pytest.raises(TimeoutError):
+            await within(clock, 2.0, hang())
+        return cancelled.is_set()
+
+    waiting = asyncio.create_task(is_over())
     await clock.advance(1.999)
     assert not waiting.done()
     await clock.advance(0.001)
-    with pytest.raises(TimeoutError):
-        await waiting
-    assert cancelled.is_set()
+    assert await waiting
 
 
-async def test_the_limit_holds_even_for_what_resists_being_cancelled() -> None:
+@pytest.mark.parametrize("error", [None, RuntimeError("nobody listens any more")])
+async def test_the_limit_holds_even_for_what_resists_being_cancelled(
+    error: Exception | None,
+) -> None:
+    """However it ends after that, nobody is bothered."""
     clock = ManualClock()
     let_go = asyncio.Event()
-    error = RuntimeError("nobody listens any more")
+    complaints: list[dict[str, object]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, complaint: complaints.append(complaint))
 
     async def resist() -> None:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
             await let_go.wait()
-            raise error from None
+            if error is not None:
+                raise error from None
 
     waiting = asyncio.create_task(within(clock, 1.0, resist()))
     await clock.advance(1.0)
@@ -69,6 +80,9 @@ async def test_the_limit_holds_even_for_what_resists_being_cancelled() -> None:
         await waiting
     let_go.set()
     await clock.settle()
+    gc.collect()
+    loop.set_exception_handler(None)
+    assert complaints == []
 
 
 async def test_the_error_of_being_late_can_be_chosen() -> None:

@@ -1,0 +1,34 @@
+"""How long we wait: limits of a registration, and the growing wait after failures."""
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Backoff:
+    """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
+
+    first: float = 0.02
+    cap: float = 30.0
+
+    def delay(self, failures: int, fraction: float) -> float:
+        """Return the wait after `failures` ≥ 1: half fixed, half by `fraction` in [0, 1)."""
+        whole = min(self.cap, self.first * 2.0 ** min(failures - 1, 63))
+        return whole * (0.5 + fraction / 2)
+
+
+@attrs.frozen(kw_only=True)
+class Timing:
+    """The time limits of a registration, in seconds.
+
+    - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it
+      answers.
+    - `stream`: how long the kubelet has to open its stream after Register.
+    - `doubt`: how long an unclear Register may still turn out well.
+    - `settle`: how long a stream must live before its loss counts as the first failure again.
+    """
+
+    register: float = 15.0
+    stream: float = 10.0
+    doubt: float = 1.0
+    settle: float = 0.5
+    backoff: Backoff = attrs.field(factory=Backoff)

@@ -1,0 +1,30 @@
+"""Who fails waits: longer each time, never very long, and not in step with others."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviceplugin.domain.timing import Backoff
+
+fractions = st.floats(0, 1, exclude_max=True)
+
+
+@given(st.integers(1, 10_000), fractions, st.floats(0.001, 5), st.floats(5, 600))
+def test_a_wait_is_within_the_upper_half_of_its_size_and_never_above_the_cap(
+    failures: int, fraction: float, first: float, cap: float
+) -> None:
+    backoff = Backoff(first=first, cap=cap)
+    whole = min(cap, first * 2.0 ** min(failures - 1, 60))
+    assert whole / 2 <= backoff.delay(failures, fraction) <= whole <= cap
+
+
+@given(st.integers(1, 200), fractions)
+def test_waits_never_grow_shorter_and_double_until_the_cap(failures: int, fraction: float) -> None:
+    backoff = Backoff()
+    now, later = backoff.delay(failures, fraction), backoff.delay(failures + 1, fraction)
+    assert now <= later <= 2 * now + 1e-9
+
+
+def test_the_first_wait_is_short_and_the_longest_is_half_a_minute() -> None:
+    """So a kubelet that is there but does not listen yet is met within milliseconds."""
+    assert Backoff().delay(1, 0.99) <= 0.02
+    assert 15 <= Backoff().delay(10_000, 0.0) <= Backoff().delay(10_000, 0.99) <= 30
