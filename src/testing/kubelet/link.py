@@ -18,8 +18,6 @@ _CHANNEL: Final = (
     ("grpc.default_authority", "localhost"),
     # Else a new incarnation on an old path would inherit the back-off of the dead one.
     ("grpc.use_local_subchannel_pool", 1),
-    # Lists are read in the thread that waits for them, without a second one for the channel.
-    ("SingleThreadedUnaryStream", 1),
 )
 _AT_ONCE: Final = 0.1
 """Seconds in which a plugin that is there has answered."""
