@@ -50,7 +50,8 @@ class Acceptor:
     def cut(self, peer: str) -> None:
         """Close one connection, named as the inner server sees its peer."""
         self._doomed.append(peer)
-        self._waker.send(b"!")
+        with suppress(OSError):  # closed: there is no connection left to cut
+            self._waker.send(b"!")
 
     def close(self) -> None:
         """Close everything at once and leave the file, like a process that dies."""

@@ -147,6 +147,14 @@ class History:
             if isinstance(record, kind) and resource in (None, getattr(record, "resource", None))
         )
 
+    def await_more(self, known: int, *, timeout: float) -> tuple[Record, ...]:
+        """Wait for records beyond the first `known` ones and return them; none after `timeout`."""
+
+        def look() -> tuple[Record, ...] | None:
+            return tuple(self._records[known:]) or None
+
+        return self._watch.until(look, timeout) or ()
+
     def await_count(
         self,
         kind: type[_Record],

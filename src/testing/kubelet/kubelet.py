@@ -150,6 +150,12 @@ class FakeKubelet:
         life = self._life
         return ResourceView(name=name) if life is None else life.manager.view(name)
 
+    def resources(self) -> Mapping[str, ResourceView]:
+        """Return every known resource by name."""
+        life = self._life
+        names = () if life is None else sorted(life.manager.names)
+        return {name: self.resource(name) for name in names}
+
     def streams(self, resource: str) -> int:
         """Return how many ListAndWatch streams of a resource are open."""
         return self.resource(resource).streams

@@ -6,11 +6,13 @@ plugin.
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import attrs
 
 from deviceplugin.testing.kubelet.allocations import Allocations
 from deviceplugin.testing.kubelet.checkpoint import Checkpoint, CheckpointFile
+from deviceplugin.testing.kubelet.directory import CHECKPOINT
 from deviceplugin.testing.kubelet.errors import AllocationError
 from deviceplugin.testing.kubelet.history import CheckpointWritten, History
 from deviceplugin.testing.kubelet.limits import Limits
@@ -146,6 +148,12 @@ class DeviceManager:
         """Tell whether the device manager answers for a resource: it was listed, or is held."""
         return self.snapshot(resource) is not None or self.allocations.knows(resource)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The resources that were listed, or are remembered."""
+        with self._watch.reading():
+            return frozenset(self._table)
+
     def view(self, resource: str) -> ResourceView:
         """Return all there is to know of a resource."""
         with self._watch.reading():
@@ -166,7 +174,10 @@ class DeviceManager:
             )
 
     def write_checkpoint(self) -> None:
-        """Write down what is held and known now, one writer after the other."""
+        """Write down what is held and known now, one writer after the other.
+
+        Raises `AllocationError` if the file cannot be written: that fails a pod, not a list.
+        """
         with self._file.turn:
             if self._closed:
                 return
@@ -175,7 +186,11 @@ class DeviceManager:
                     holdings=self.allocations.all,
                     registered={name: known.healthy for name, known in self._table.items()},
                 )
-            self._file.write(checkpoint)
+            try:
+                self._file.write(checkpoint)
+            except OSError as problem:
+                message = f'failed to write checkpoint file "{CHECKPOINT}": {problem}'
+                raise AllocationError(message) from problem
             self._history.add(CheckpointWritten())
 
     def close(self) -> None:
@@ -196,7 +211,8 @@ class DeviceManager:
                 self._roster.forget(name)
             status = {name: known.quantity for name, known in self._table.items()}
         if expired:
-            self.write_checkpoint()
+            with suppress(AllocationError):
+                self.write_checkpoint()
         return status
 
     def _expired(self, resource: str) -> bool:

@@ -20,7 +20,7 @@ from deviceplugin.testing.kubelet.streams import Streams
 _FIRST_LIST: Final = 0.25
 """Seconds for which the answer to Register is held back, with `ListOrder.BEFORE`: a plugin may
 well send no list before it is registered."""
-_ANSWER_ARRIVES: Final = 0.01
+_ANSWER_ARRIVES: Final = 0.05
 """Seconds from sending that answer until ListAndWatch, with `ListOrder.AFTER`: the two travel on
 different connections."""
 

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
-from deviceplugin.testing.kubelet.errors import StreamBrokenError
+from deviceplugin.testing.kubelet.errors import AllocationError, StreamBrokenError
 from deviceplugin.testing.kubelet.history import History, ListReceived, StreamEnded, StreamOpened
 from deviceplugin.testing.kubelet.link import Link
 from deviceplugin.testing.kubelet.manager import DeviceManager
@@ -70,7 +71,8 @@ class Streams:
                 return
             self._manager.receive(link.resource, devices)
             self._history.add(record)
-        self._manager.write_checkpoint()
+        with suppress(AllocationError):  # the kubelet logs it and goes on
+            self._manager.write_checkpoint()
 
     def _finish(self, link: Link, reason: str) -> None:
         record = StreamEnded(resource=link.resource, endpoint=link.endpoint, reason=reason)
