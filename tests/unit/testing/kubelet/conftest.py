@@ -118,6 +118,17 @@ class BarePlugin(DevicePluginServicer):
             assert self._changed.wait_for(lambda: len(self.calls(method)) >= count, PATIENCE)
             return self.calls(method)
 
+    def hold_allocate(self) -> threading.Event:
+        """Let Allocate hang until the event is set that this returns."""
+        gate = threading.Event()
+
+        def wait(request: pb.AllocateRequest) -> pb.AllocateResponse:
+            gate.wait(PATIENCE)
+            return _grant_nothing(request)
+
+        self.on_allocate = wait
+        return gate
+
     def stop(self) -> None:
         """Die: the socket goes, every call ends."""
         if self._server is not None:
@@ -302,7 +313,14 @@ class Seen:
 
     def take(self) -> list[tuple[str, str]]:
         """Return (event, name) of all that has happened since the last look."""
-        events = self._inotify.read(timeout=0)
+        return self._read(0)
+
+    def wait(self) -> list[tuple[str, str]]:
+        """Return the next events as soon as there are any."""
+        return self._read(PATIENCE)
+
+    def _read(self, timeout: float) -> list[tuple[str, str]]:
+        events = self._inotify.read(timeout=int(timeout * 1000))
         return [(self._flags.from_mask(event.mask)[0].name, event.name) for event in events]
 
     def close(self) -> None:

@@ -281,5 +281,5 @@ class TestAClientThatGivesUp:
         assert "failed to get device plugin options" in refused.reason
         (call,) = plugin.calls("GetDevicePluginOptions")
         assert call.seconds_left is not None
-        assert call.seconds_left <= 0.3
+        assert call.seconds_left < 1  # gRPC rounds up
         assert kubelet.history.of(Registered) == ()
