@@ -4,7 +4,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo, DeviceNode, Health, Mount
@@ -12,6 +12,10 @@ from deviceplugin.domain.errors import InvalidDeviceError
 
 SURROGATE = "\udce4"
 """What Python makes of a file name's byte that is no UTF-8."""
+
+
+def test_an_id_is_as_long_as_the_kubelets_api_allows() -> None:
+    assert MAX_ID == 63
 
 
 def test_the_values_of_health_are_the_kubelets_words() -> None:
@@ -35,6 +39,7 @@ def test_ids_sort_by_their_text() -> None:
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=MAX_ID))
+@example("x" * MAX_ID)
 def test_shortening_leaves_an_id_that_fits_as_it_is(text: str) -> None:
     assert DeviceId.shorten(text).value == text
 
@@ -72,10 +77,9 @@ BAD_PATHS = ["", "dev/x", "./x", "/dev/\0", f"/dev/{SURROGATE}"]
 @pytest.mark.parametrize("kind", [DeviceNode, Mount])
 @pytest.mark.parametrize("path", BAD_PATHS)
 def test_paths_are_absolute_and_can_be_sent(kind: Any, path: str) -> None:  # noqa: ANN401
-    with pytest.raises(InvalidDeviceError):
-        kind(path)
-    with pytest.raises(InvalidDeviceError):
-        kind("/dev/x", container_path=path)
+    for wrong in ({"host_path": path, "container_path": "/dev/x"}, {"container_path": path}):
+        with pytest.raises(InvalidDeviceError):
+            kind(**{"host_path": "/dev/x"} | wrong)
 
 
 def test_a_node_has_the_hosts_path_and_may_be_read_and_written_unless_said_otherwise() -> None:

@@ -244,6 +244,16 @@ def test_a_vanished_kubelet_socket_means_nothing_while_it_may_be_alive() -> None
         assert Signal.KUBELET_VANISHED in IGNORED[phase]
 
 
+def test_a_server_that_no_kubelet_knows_of_does_not_outlive_the_kubelet() -> None:
+    """When it vanishes for good, its directory is to be clean."""
+    unknown = {life for life in reachable() if not life.sent or life.work is Command.LOOK}
+    for life in unknown:
+        after = life.after(Signal.KUBELET_VANISHED)
+        if after.phase is Phase.DRAINING:
+            after = after.after(Signal.CLOSED)
+        assert after.phase in {Phase.WAITING, Phase.STOPPING, Phase.STOPPED}, life
+
+
 def test_after_a_failure_there_is_always_a_wait() -> None:
     """Without one a fault that stays would make a loop as fast as the machine.
 

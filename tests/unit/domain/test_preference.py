@@ -80,6 +80,12 @@ def test_the_answer_does_not_depend_on_the_order_of_anything(
     assert preferred(policy, same, known) == preferred(policy, wish, devices)
 
 
+@every_policy
+def test_of_devices_that_are_alike_the_lowest_ids_are_chosen(policy: Policy) -> None:
+    devices = {DeviceId(f"d{n}"): DeviceInfo(parent="card") for n in (3, 1, 4, 2)}
+    assert preferred(policy, Wish(available=tuple(devices), size=2), devices) == ids("d1", "d2")
+
+
 A, B, C = ids("a", "b", "c")
 NONSENSE = {
     "more than there are": Wish(available=(A, B), size=3),

@@ -77,6 +77,10 @@ def test_a_name_that_the_kubelet_takes_is_taken(text: str) -> None:
     assert str(ResourceName.parse(text)) == text
 
 
+def test_the_limits_are_those_that_real_kubelets_showed() -> None:
+    assert (MAX_DOMAIN, MAX_NAME) == (244, 63)
+
+
 def test_the_parts_alone_are_held_to_the_same_rules() -> None:
     with pytest.raises(InvalidResourceNameError):
         ResourceName("example.com", "a/b")

@@ -28,3 +28,8 @@ def test_the_first_wait_is_short_and_the_longest_is_half_a_minute() -> None:
     """So a kubelet that is there but does not listen yet is met within milliseconds."""
     assert Backoff().delay(1, 0.99) <= 0.02
     assert 15 <= Backoff().delay(10_000, 0.0) <= Backoff().delay(10_000, 0.99) <= 30
+
+
+def test_half_of_a_wait_is_fixed_and_chance_has_the_other_half() -> None:
+    backoff = Backoff(first=1.0)
+    assert [backoff.delay(3, fraction) for fraction in (0.0, 0.5, 0.75)] == [2.0, 3.0, 3.5]
