@@ -98,6 +98,8 @@ class Life:
         self._over.set()
         self.manager.close()
         self._streams.stop()
+        # First: nobody who waits for an answer gets one, whatever fails from here on.
+        self._server.acceptor.close()
         self._connector.close()
         self._server.close()
         self._streams.join()
