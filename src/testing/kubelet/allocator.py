@@ -67,7 +67,8 @@ class Allocator:
             self.manager.allocations.restore()
             raise
         if answer is None:  # and nothing is restored: the kubelet leaks these devices
-            raise AllocationError("no containers return in allocation response")
+            # The kubelet ends this text with the answer, which is empty.
+            raise AllocationError("no containers return in allocation response ")
         return answer
 
     def _by_node(self, resource: str, ids: Iterable[str]) -> Mapping[int, list[str]]:
