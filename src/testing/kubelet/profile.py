@@ -19,7 +19,9 @@ class Era(Enum):
 class Profile:
     """One Kubernetes minor. A new one is a value here, never an `if` elsewhere."""
 
+    V1_28: ClassVar[Self]
     V1_34: ClassVar[Self]
+    V1_36: ClassVar[Self]
     V1_37: ClassVar[Self]
 
     version: str
@@ -36,12 +38,22 @@ class Profile:
     @classmethod
     def named(cls, version: str) -> Self:
         """Return the profile of a minor such as "1.37"; raises `LookupError`."""
-        known = {profile.version: profile for profile in (cls.V1_34, cls.V1_37)}
+        every = (cls.V1_28, cls.V1_34, cls.V1_36, cls.V1_37)
+        known = {profile.version: profile for profile in every}
         if version not in known:
             message = f"no profile of Kubernetes {version!r}; known: {', '.join(known)}"
             raise LookupError(message)
         return known[version]
 
 
+Profile.V1_28 = Profile(
+    version="1.28",
+    era=Era.BY_NAME,
+    register_bounds_calls=False,
+    removes_plain_files=True,
+    reuses_sidecar_devices=True,
+    panics_on_vanished_device=False,
+)
 Profile.V1_34 = Profile(version="1.34", era=Era.BY_NAME, register_bounds_calls=False)
+Profile.V1_36 = Profile(version="1.36", era=Era.BY_NAME, register_bounds_calls=True)
 Profile.V1_37 = Profile(version="1.37", era=Era.BY_SOCKET, register_bounds_calls=True)
