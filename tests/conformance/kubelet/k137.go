@@ -1,0 +1,113 @@
+//go:build k137
+
+package main
+
+import (
+	"context"
+
+	cadvisor "github.com/google/cadvisor/lib/model"
+	"google.golang.org/grpc"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/klog/v2"
+	api "k8s.io/kubelet/pkg/apis/podresources/v1"
+	apigrpc "k8s.io/kubernetes/pkg/kubelet/apis/grpc"
+	"k8s.io/kubernetes/pkg/kubelet/apis/podresources"
+	"k8s.io/kubernetes/pkg/kubelet/cm/devicemanager"
+	"k8s.io/kubernetes/pkg/kubelet/cm/topologymanager"
+	"k8s.io/kubernetes/pkg/kubelet/lifecycle"
+	"k8s.io/kubernetes/pkg/kubelet/pluginmanager"
+)
+
+func machine(nodes []int) (topology []cadvisor.Node) {
+	for _, id := range nodes {
+		topology = append(topology, cadvisor.Node{Id: id})
+	}
+	return topology
+}
+
+func newTopologyManager(nodes []int, policy string) (topologymanager.Manager, error) {
+	return topologymanager.NewManager(klog.Background(), machine(nodes), policy, "container", nil)
+}
+
+func newDeviceManager(nodes []int, topology topologymanager.Manager) (*devicemanager.ManagerImpl, error) {
+	devices, err := devicemanager.NewManagerImpl(klog.Background(), machine(nodes), topology)
+	if err == nil {
+		topology.AddHintProvider(klog.Background(), devices)
+	}
+	return devices, err
+}
+
+func startDeviceManager(devices *devicemanager.ManagerImpl, pods *pods) error {
+	known, running := pods.running()
+	return devices.Start(klog.Background(), pods.GetActivePods, sourcesReady{}, known, sets.New(running...))
+}
+
+func runPlugins(plugins pluginmanager.PluginManager) {
+	plugins.Run(context.Background(), sourcesReady{}, wait.NeverStop)
+}
+
+func admit(topology topologymanager.Manager, pod *v1.Pod, others []*v1.Pod) lifecycle.PodAdmitResult {
+	return topology.Admit(context.Background(), &lifecycle.PodAdmitAttributes{
+		Pod: pod, OtherPods: others, Operation: lifecycle.AddOperation,
+	})
+}
+
+func runContainer(devices *devicemanager.ManagerImpl, pod *v1.Pod, container *v1.Container) (*devicemanager.DeviceRunContainerOptions, error) {
+	return devices.GetDeviceRunContainerOptions(context.Background(), pod, container)
+}
+
+func capacity(devices *devicemanager.ManagerImpl) (v1.ResourceList, v1.ResourceList) {
+	full, free, _ := devices.GetCapacity(klog.Background())
+	return full, free
+}
+
+func allocatable(devices *devicemanager.ManagerImpl) devicemanager.ResourceDeviceInstances {
+	return devices.GetAllocatableDevices(klog.Background())
+}
+
+func hints(devices *devicemanager.ManagerImpl, pod *v1.Pod, container *v1.Container) map[string][]topologymanager.TopologyHint {
+	return devices.GetTopologyHints(klog.Background(), pod, container, lifecycle.AddOperation)
+}
+
+func check(devices *devicemanager.ManagerImpl) error {
+	return devices.GetHealthChecker().Check(nil)
+}
+
+func rateLimit() grpc.ServerOption {
+	return apigrpc.WithRateLimiter(context.Background(), "podresources", podresources.DefaultQPS, podresources.DefaultBurstTokens)
+}
+
+func podResources(of *plane) api.PodResourcesListerServer {
+	return podresources.NewV1PodResourcesServer(context.Background(), podresources.PodResourcesProviders{
+		Pods: &of.pods, Devices: shown{of}, Cpus: nothing{}, Memory: nothing{}, DynamicResources: nothing{},
+	})
+}
+
+type shown struct{ *plane }
+
+func (s shown) UpdateAllocatedDevices(logger klog.Logger) { s.devices.UpdateAllocatedDevices(logger) }
+
+func (s shown) GetDevices(pod, container string) []*api.ContainerDevices {
+	return containerDevices(s.devices.GetDevices(pod, container))
+}
+
+func (s shown) GetAllocatableDevices(klog.Logger) []*api.ContainerDevices {
+	return containerDevices(allocatable(s.devices))
+}
+
+// Other managers of resources: none.
+type nothing struct{}
+
+func (nothing) GetCPUs(*v1.Pod, *v1.Container) []int64 { return nil }
+func (nothing) GetPodCPUs(string) []int64              { return nil }
+func (nothing) GetAllocatableCPUs() []int64            { return nil }
+
+func (nothing) GetMemory(klog.Logger, *v1.Pod, *v1.Container) []*api.ContainerMemory { return nil }
+func (nothing) GetPodMemory(klog.Logger, string) []*api.ContainerMemory              { return nil }
+func (nothing) GetAllocatableMemory(klog.Logger) []*api.ContainerMemory              { return nil }
+
+func (nothing) GetDynamicResources(klog.Logger, *v1.Pod, *v1.Container) []*api.DynamicResource {
+	return nil
+}
