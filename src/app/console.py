@@ -1,8 +1,8 @@
 """What the command line shows: tables in a terminal, plain text in a pipe."""
 
 import sys
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.table import Table
@@ -12,27 +12,43 @@ from deviceplugin.domain.devices import DeviceInfo, DeviceNode, Health
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
 
-_PIPE_WIDTH: Final = 140
-"""Columns where there is no terminal, so that no line is cut."""
+_PIPE_WIDTH: Final = 10_000
+"""Columns where there is no terminal, so that each device is a line and no line is cut."""
 _STYLE: Final = {Health.HEALTHY: "green", Health.UNHEALTHY: "red"}
 
 
 def console() -> Console:
     """Return a console on standard output that colours only what a person sees."""
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return Console(width=width, highlight=False, soft_wrap=False)
+    stream: TextIO | None = sys.stdout  # None: whoever started us closed it
+    is_seen = stream is not None and stream.isatty()
+    return Console(width=None if is_seen else _PIPE_WIDTH, highlight=False, soft_wrap=False)
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Text | str]]) -> Table:
+    """Return a table that shows each text as it is, to its end.
+
+    As a bare `str`, rich would read the PCI address 0000:ab:00.0 as an emoji, and [x] as a style.
+    """
+    made = Table(header_style="bold")
+    for heading in headings:
+        made.add_column(heading, overflow="fold")
+    for row in rows:
+        made.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in row))
+    return made
 
 
 def devices_table(resources: Mapping[ResourceName, Devices]) -> Table:
     """Return a row a device: resource, id, health, NUMA nodes, device nodes."""
-    table = Table("Resource", "Device", "Health", "NUMA", "Nodes", title=None, header_style="bold")
+    return table(("Resource", "Device", "Health", "NUMA", "Nodes"), _rows(resources))
+
+
+def _rows(resources: Mapping[ResourceName, Devices]) -> Iterator[Sequence[Text | str]]:
     for name in sorted(resources):
         for row, (key, info) in enumerate(resources[name].items()):
             shown = str(name) if row == 0 else ""
-            table.add_row(shown, str(key), _health(info), _numa(info), _nodes(info))
+            yield shown, str(key), _health(info), _numa(info), _nodes(info)
         if not resources[name]:
-            table.add_row(str(name), Text("no device", style="dim"))
-    return table
+            yield str(name), Text("no device", style="dim")
 
 
 def _health(info: DeviceInfo) -> Text:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 import attrs
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.app.console import devices_table
+from deviceplugin.app.console import devices_table, table
 from deviceplugin.app.manager import Manager
 from deviceplugin.app.settings import Configuration, load
 from deviceplugin.app.terminal import OwnTerminal
@@ -84,7 +84,8 @@ class Demo:
         if isinstance(verdict, PodRejected):
             raise TimeoutError(f"the pod was rejected: {verdict.message}")
         self._done(f"admitted in {_ms(seconds)}; its container would get")
-        self.console.print(_answer_table(verdict.containers["main"].answer))
+        rows = _answer_rows(verdict.containers["main"].answer)
+        self.console.print(table(("What", "In the container", "From the host"), rows))
 
     async def _restart(self, kubelet: FakeKubelet, tree: FrozenTree) -> None:
         self._say("The kubelet restarts", "it removes every socket and forgets every plugin")
@@ -111,26 +112,24 @@ class Demo:
             )
 
     def _say(self, what: str, more: str) -> None:
-        self.console.print(f"\n[bold cyan]{what}[/]: {more}")
+        self.console.print(Text.assemble("\n", (what, "bold cyan"), f": {more}"))
 
     def _done(self, what: str) -> None:
-        self.console.print(f"  [green]✓[/] {what}")
+        self.console.print(Text.assemble(("  ✓ ", "green"), what))
 
 
-def _answer_table(answer: Answer) -> Table:
-    """Return a row for each thing that a container would get, as a kubelet merged it."""
-    table = Table("What", "In the container", "From the host", header_style="bold")
+def _answer_rows(answer: Answer) -> Iterator[Sequence[str]]:
+    """Yield a row for each thing that a container would get, as a kubelet merged it."""
     for node in answer.devices:
-        table.add_row("device", f"{node.container_path} ({node.permissions})", node.host_path)
+        yield "device", f"{node.container_path} ({node.permissions})", node.host_path
     for mount in answer.mounts:
         mode = "read-only" if mount.read_only else "writable"
-        table.add_row("mount", f"{mount.container_path} ({mode})", mount.host_path)
+        yield "mount", f"{mount.container_path} ({mode})", mount.host_path
     for kind, values in (("environment", answer.envs), ("annotation", answer.annotations)):
         for key, value in values.items():
-            table.add_row(kind, f"{key}={value}")
+            yield kind, f"{key}={value}"
     for name in answer.cdi_devices:
-        table.add_row("CDI device", name)
-    return table
+        yield "CDI device", name
 
 
 def _configuration(directory: str, terminal: OwnTerminal) -> Configuration:
