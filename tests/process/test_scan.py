@@ -1,0 +1,121 @@
+"""`deviceplugin scan`: it shows what would be advertised, and touches nothing."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.process import DEVICEPLUGIN, Ended, ran, unprivileged
+
+from deviceplugin.testing.sysfs import FakeSysfs, Oddity
+
+AUDITED = """
+import os, sys
+
+CHANGES = {
+    "os.chmod", "os.chown", "os.fork", "os.forkpty", "os.link", "os.mkdir", "os.posix_spawn",
+    "os.remove", "os.rename", "os.rmdir", "os.setxattr", "os.symlink", "os.system", "os.truncate",
+    "os.utime", "socket.bind", "socket.connect", "subprocess.Popen",
+}
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+def watch(event, arguments):
+    if event in CHANGES or (event == "open" and arguments[2] & WRITES):
+        print(event, *arguments, file=sys.stderr)
+
+sys.dont_write_bytecode = True
+from deviceplugin.app.cli import main
+sys.addaudithook(watch)
+main()
+"""
+"""Says on standard error whatever changes anything outside the process."""
+
+
+def rows(ended: Ended) -> list[list[str]]:
+    """Return the rows of the table that was printed, without its heading."""
+    assert ended.code == 0, ended.err
+    lines = [line for line in ended.out.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines]
+
+
+def tree(path: Path) -> Mapping[str, tuple[int, int, int, bytes]]:
+    """Return all that is below a path: mode, inode, time of change and content."""
+    found: dict[str, tuple[int, int, int, bytes]] = {}
+    for folder, folders, files in os.walk(path):
+        for each in (Path(folder, name) for name in (*folders, *files)):
+            status = each.lstat()
+            content = each.read_bytes() if each.is_file() and not each.is_symlink() else b""
+            found[str(each)] = (status.st_mode, status.st_ino, status.st_ctime_ns, content)
+    return found
+
+
+def test_it_prints_a_row_for_each_device(config: Path, place: Path) -> None:
+    """With its resource, name, health, NUMA nodes and device nodes.
+
+    In a pipe it is plain text, whatever terminal the environment speaks of.
+    """
+    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": "20"}
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config))
+    ended = ran(*command, place=place, variables=terminal)
+    assert rows(ended) == [
+        ["example.com/full", "full", "Healthy", "-", "/dev/full (rw)"],
+        ["example.com/sink", "null", "Healthy", "-", "/dev/null (rw)"],
+        ["example.com/zeros", "zero", "Healthy", "-", "/dev/zero (rw)"],
+    ]
+    assert "\x1b" not in ended.out
+    assert ended.err == ""
+
+
+def test_roots_may_be_elsewhere(place: Path, hardware: FakeSysfs) -> None:
+    """--sys-root and --dev-root are the host's; a node that is not there makes it Unhealthy."""
+    (place / "dev").mkdir()
+    roots = ("--sys-root", str(hardware.root), "--dev-root", str(place / "dev"))
+    ended = ran(*DEVICEPLUGIN, "scan", *roots, place=place)
+    assert rows(ended) == [["devices.local/full", "full", "Unhealthy", "-", "/dev/full (rw)"]]
+
+
+def test_a_name_is_shown_as_it_is(place: Path, hardware: FakeSysfs) -> None:
+    """However long the line, and whatever a library for terminals may take a name for."""
+    names = ["0000:ab:00.0", "[red]x", "y" * 60]
+    for minor, name in enumerate(names):
+        hardware.bus_device(name, bus="pci", number=(240, minor))
+    config, resource = place / "plugin.yaml", "card-" * 12 + "x"
+    config.write_text(
+        f"version: 1\nresources: [{{name: {resource}, match: [{{subsystem: pci}}]}}]\n"
+        f"sys_root: {hardware.root}\n"
+    )
+    shown = rows(ran(*DEVICEPLUGIN, "scan", "--config", str(config), place=place))
+    assert shown[0][0] == f"devices.local/{resource}"
+    assert {row[1]: row[4] for row in shown} == {name: f"/dev/{name} (rw)" for name in names}
+
+
+def test_it_touches_nothing(config: Path, place: Path, plugins: Path) -> None:
+    """No file is opened to be written to, none is made, moved or removed, nobody is called."""
+    (plugins / "kubelet.sock").touch()
+    (plugins / "dp-0123456789ab-01234567.sock").touch()
+    before = tree(place)
+    ended = ran(*(sys.executable, "-c", AUDITED, "scan", "--config", str(config)), place=place)
+    assert len(rows(ended)) == 3
+    assert ended.err == ""
+    assert tree(place) == before
+
+
+def test_entries_that_may_not_be_read_hide_no_others(
+    config: Path, place: Path, hardware: FakeSysfs
+) -> None:
+    """As a user without root's powers."""
+    user = unprivileged()
+    (device,) = [each for each in hardware if each.name == "zero"]
+    hardware.spoil(device, Oddity.UNREADABLE)
+    ended = ran(*user, *DEVICEPLUGIN, "scan", "--config", str(config), place=place)
+    assert [row[0] for row in rows(ended) if row[2] == "Healthy"] == [
+        "example.com/full",
+        "example.com/sink",
+    ]
+
+
+def test_a_sysfs_that_is_missing_is_a_failure(place: Path) -> None:
+    """One line says which and why, and the exit code is that of what failed, not of a mistake."""
+    ended = ran(*DEVICEPLUGIN, "scan", "--sys-root", str(place / "sys"), place=place)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == f"cannot read {place / 'sys'}: No such file or directory\n"
