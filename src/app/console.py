@@ -21,6 +21,10 @@ def console() -> Console:
     """Return a console on standard output that colours only what a person sees."""
     stream: TextIO | None = sys.stdout  # None: whoever started us closed it
     is_seen = stream is not None and stream.isatty()
+    # Where the locale has no UTF-8, a question mark is better than an error.
+    adapt = getattr(stream, "reconfigure", None)
+    if adapt is not None:
+        adapt(errors="replace")
     return Console(width=None if is_seen else _PIPE_WIDTH, highlight=False, soft_wrap=False)
 
 

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.system import ThreadWorker
+from deviceplugin.adapters.system.signals import on_ending_signal
 from deviceplugin.app.console import devices_table, table
 from deviceplugin.app.manager import Manager
 from deviceplugin.app.settings import Configuration, load
@@ -34,8 +36,11 @@ _Result = TypeVar("_Result")
 
 
 async def _beside(work: Callable[[], _Result]) -> _Result:
-    """Wait for the kubelet on a thread: the loop has a plugin to run."""
-    return await asyncio.get_running_loop().run_in_executor(None, work)
+    """Wait for the kubelet on a thread: the loop has a plugin to run.
+
+    Not an executor's: an interrupt would wait for it.
+    """
+    return await ThreadWorker().run(work)
 
 
 @attrs.frozen
@@ -45,12 +50,23 @@ class Demo:
     console: Console
 
     def run(self) -> None:
-        """Play it to the end, and leave nothing behind."""
+        """Play it to the end, and leave nothing behind.
+
+        A signal that ends the process is a KeyboardInterrupt here.
+        """
         with ExitStack() as stack:
             directory = stack.enter_context(TemporaryDirectory(prefix="deviceplugin-"))
             terminal = stack.enter_context(OwnTerminal())
             configuration = _configuration(directory, terminal)
-            asyncio.run(self._play(configuration, terminal))
+            try:
+                asyncio.run(self._until_signal(configuration, terminal))
+            except asyncio.CancelledError:
+                raise KeyboardInterrupt from None
+
+    async def _until_signal(self, configuration: Configuration, terminal: OwnTerminal) -> None:
+        playing = asyncio.ensure_future(self._play(configuration, terminal))
+        with on_ending_signal(lambda _: playing.cancel()):
+            await playing
 
     async def _play(self, configuration: Configuration, terminal: OwnTerminal) -> None:
         directory = Path(configuration.settings.plugin_dir)
@@ -194,8 +210,8 @@ async def _serving(manager: Manager) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def _living(kubelet: FakeKubelet) -> AsyncGenerator[None]:
-    await _beside(kubelet.start)
     try:
+        await _beside(kubelet.start)
         yield
     finally:
         await _beside(kubelet.stop)
