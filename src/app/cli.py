@@ -6,6 +6,7 @@ Exit codes: 0 all is well, 1 something failed while it ran, 2 what was given can
 import asyncio
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NoReturn, TypeVar
@@ -13,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeVar
 import click
 
 from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
-from deviceplugin.adapters.system.signals import on_ending_signal
+from deviceplugin.adapters.system.signals import ENDING
 from deviceplugin.app.console import console, devices_table
 from deviceplugin.app.manager import Manager
 from deviceplugin.app.settings import OPTIONS, Configuration, load
@@ -53,7 +54,10 @@ def run(config: str | None, **flags: str | None) -> None:
     configuration = _load(config, flags)
     manager = Manager.configured(configuration)
     manager.check()
-    asyncio.run(_serve(manager))
+    _on_ending_signals(lambda *_: manager.stop())
+    asyncio.run(manager.serve())
+    # All is closed: one signal more must not make a failure of the interpreter's own end.
+    _on_ending_signals(signal.SIG_IGN)
 
 
 @cli.command()
@@ -88,9 +92,13 @@ def main() -> NoReturn:
         sys.exit(FAILED if isinstance(error, ScanError) else UNUSABLE)
 
 
-async def _serve(manager: Manager) -> None:
-    with on_ending_signal(lambda _: manager.stop()):
-        await manager.serve()
+def _on_ending_signals(handler: Callable[..., object] | signal.Handlers) -> None:
+    """Set what is done with them, at once for good.
+
+    Not by the loop: where it takes its handlers back, the default is in force for a moment.
+    """
+    for number in ENDING:
+        signal.signal(number, handler)
 
 
 def _load(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
