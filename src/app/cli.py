@@ -90,6 +90,11 @@ def main() -> NoReturn:
     except DevicePluginError as error:
         click.echo(str(error), err=True)
         sys.exit(FAILED if isinstance(error, ScanError) else UNUSABLE)
+    except OSError as error:
+        # Such as a full disk below standard output. What fails while it serves is a group of its
+        # own and keeps its traceback.
+        click.echo(str(error), err=True)
+        sys.exit(FAILED)
 
 
 def _on_ending_signals(handler: Callable[..., object] | signal.Handlers) -> None:
