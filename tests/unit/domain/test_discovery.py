@@ -150,6 +150,7 @@ def test_a_name_that_cannot_be_an_id_makes_one() -> None:
         for number, name in enumerate(["a\n", "a\t", "\udcff"])
     ]
     assert len(ids(found([ALL], odd))) == 3
+    assert ids(found([ALL], odd[:1])) < ids(found([ALL], odd))
 
 
 def test_a_resource_without_devices_is_served_unless_told_otherwise() -> None:
@@ -187,6 +188,7 @@ def test_why_nothing_matches_is_said_once_until_something_did() -> None:
     )
     still = found(rules, [], empty)
     assert still.news_since(empty) == ()
+    assert still.unmatched[SERIAL] is empty.unmatched[SERIAL]
     full = found(rules, [tty("ttyUSB0")], still)
     assert full.news_since(still) == ()
     assert found(rules, [], full).news_since(full) != ()

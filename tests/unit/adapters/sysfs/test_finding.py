@@ -7,7 +7,7 @@ from deviceplugin.domain.devices import Health
 from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, rule
-from deviceplugin.testing.sysfs import Machine, found
+from deviceplugin.testing.sysfs import Machine, Oddity, found
 
 X = ResourceName("x.local", "x")
 TTY = rule("x.local/x", {"subsystem": "tty"})
@@ -78,6 +78,20 @@ def test_a_class_and_a_bus_of_one_name_are_one_subsystem(machine: Machine) -> No
     ]
 
 
+def test_a_subsystem_is_a_name_and_no_path(machine: Machine) -> None:
+    machine.sysfs.serial_port()
+    machine.sysfs.misc("kvm", 232)
+    assert machine.scan(rule("x.local/x", {"subsystem": "misc/../tty"})) == {}
+
+
+def test_a_device_has_the_subsystem_that_lists_it(machine: Machine) -> None:
+    """Whatever its own link says, and whatever else asks for it."""
+    machine.sysfs.spoil(machine.sysfs.serial_port(), Oddity.NO_SUBSYSTEM)
+    wanted = rule("x.local/x", {"subsystem": "tty", "name": "other"}, {"node": "/dev/ttyUSB0"})
+    (info,) = machine.scan(wanted).values()
+    assert info.attributes["subsystem"] == "tty"
+
+
 def test_a_device_belongs_to_the_first_rule_that_matches(machine: Machine) -> None:
     """However the later ones describe it."""
     machine.sysfs.serial_port()
@@ -117,6 +131,20 @@ def test_devices_of_one_name_in_one_resource_stay_apart(machine: Machine) -> Non
     machine.sysfs.child("x", subsystem="two", number=(200, 2), node="y")
     both = rule("x.local/x", {"subsystem": "one"}, {"subsystem": "two"})
     assert len(machine.scan(both)) == 2
+
+
+def test_only_subsystems_that_a_rule_may_want_are_gone_through(machine: Machine) -> None:
+    """Even if it names them by a pattern."""
+    machine.sysfs.serial_port()
+    listed: list[str] = []
+
+    class Counting(Files):
+        def names(self, directory: str) -> tuple[str, ...]:
+            listed.append(directory)
+            return super().names(directory)
+
+    found(machine.scanner(rule("x.local/x", {"subsystem": "t?y"}), files=Counting), X)
+    assert listed == ["/class", "/bus", "/class/tty", "/bus/tty/devices"]
 
 
 def test_a_large_machine_is_scanned_once_whatever_the_number_of_rules(machine: Machine) -> None:

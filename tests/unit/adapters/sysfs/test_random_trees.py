@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import attrs
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -158,7 +158,6 @@ def check_good(found: dict[ResourceName, dict[DeviceId, DeviceInfo]], tree: Tree
     assert len(set(numbers)) == len(numbers)
 
 
-@settings(deadline=None)
 @given(trees)
 def test_no_tree_breaks_a_scan_or_hides_a_good_device(tree: Tree) -> None:
     with TemporaryDirectory() as root:

@@ -190,7 +190,7 @@ PHRASES = (
 WORDS = st.sampled_from([*"[]{},'\"&*!|>#%@?:-~\n\t", *PHRASES])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(st.text(), st.lists(WORDS).map(" ".join), st.binary()))
 @example("version: 1\nresources: [{name: x, match: [{attributes: {a: [b, '']}}]}]")
 def test_any_file_gives_a_configuration_or_says_what_is_wrong(
@@ -234,7 +234,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents())
 def test_a_file_that_is_nearly_right_is_read_or_corrected(tmp_path: Path, text: str) -> None:
     """No fault of a resource hides in a rule that is used, and none is raised as anything else."""
