@@ -275,6 +275,28 @@ def test_after_a_failure_there_is_always_a_wait() -> None:
             assert after.timer or life.phase is Phase.STEADY, (life, signal)
 
 
+@pytest.mark.parametrize("phase", [Phase.DOUBTING, Phase.REGISTERED])
+def test_a_stream_that_does_not_come_in_time_is_a_failure(phase: Phase) -> None:
+    closing = TABLE[phase, Signal.TIMER]
+    assert Command.CLOSE in closing.commands
+    assert Command.BACK_OFF in advance(closing.phase, Signal.CLOSED).commands
+
+
+@pytest.mark.parametrize("phase", [Phase.REGISTERING, Phase.DOUBTING, Phase.REGISTERED])
+def test_a_stream_that_comes_is_success_whatever_the_answer_to_register_was(phase: Phase) -> None:
+    opened = TABLE[phase, Signal.STREAM_OPENED]
+    assert opened.phase in {Phase.GREETED, Phase.LISTED}
+    assert Command.CLOSE not in opened.commands
+
+
+@pytest.mark.parametrize(
+    ("phase", "signal"), [(Phase.STEADY, Signal.SOCKET_LOST), (Phase.LOOKING, Signal.REACHABLE)]
+)
+def test_what_was_well_for_a_while_is_renewed_at_once(phase: Phase, signal: Signal) -> None:
+    closing = TABLE[phase, signal]
+    assert advance(closing.phase, Signal.CLOSED).commands == (Command.SERVE,)
+
+
 # --- how it ends ---------------------------------------------------------------------------------
 
 WELL: Final = (
