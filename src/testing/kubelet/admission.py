@@ -32,6 +32,7 @@ class Admission:
     active: ActivePods
     """Who keeps its devices; what other pods hold is freed at the next admission."""
     reuses_sidecar_devices: bool
+    passes_cdi_devices: bool
     _turn: threading.Lock = attrs.field(factory=threading.Lock, init=False, eq=False)
 
     def admit(self, pod: Pod) -> Verdict:
@@ -94,7 +95,8 @@ class Admission:
         holdings = self.manager.allocations.of(pod.uid, container.name)
         chance = self.allocator.chance
         shuffled = chance.sample(tuple(holdings.values()), len(holdings))
+        answer = merged(answer_of(holding.answer) for holding in shuffled)
         return ContainerGrant(
             ids={resource: holding.ids for resource, holding in holdings.items()},
-            answer=merged(answer_of(holding.answer) for holding in shuffled),
+            answer=answer if self.passes_cdi_devices else attrs.evolve(answer, cdi_devices=()),
         )

@@ -46,9 +46,8 @@ def _doomed(directory: Path, profile: Profile) -> Iterator[Path]:
 
 def _goes(path: Path, profile: Profile) -> bool:
     try:
-        mode = path.stat().st_mode
+        if profile.removes_plain_files:  # links as well, wherever they lead
+            return not stat.S_ISDIR(path.lstat().st_mode)
+        return stat.S_ISSOCK(path.stat().st_mode)
     except OSError:  # dangling, or gone by itself
-        return profile.removes_plain_files and path.is_symlink()
-    if profile.removes_plain_files:
-        return not stat.S_ISDIR(mode)
-    return stat.S_ISSOCK(mode)
+        return False

@@ -124,4 +124,5 @@ def _admission(setup: Setup, manager: DeviceManager) -> Admission:
         ),
         active=setup.active,
         reuses_sidecar_devices=setup.profile.reuses_sidecar_devices,
+        passes_cdi_devices=setup.profile.passes_cdi_devices,
     )

@@ -32,6 +32,8 @@ class Profile:
     """1.28: start-up cleaning takes all but folders and the checkpoint, not sockets alone."""
     reuses_sidecar_devices: bool = False
     """1.28: devices of a restartable init container go to the app container as well."""
+    passes_cdi_devices: bool = True
+    """From 1.29: before, a feature gate keeps the names of CDI devices from the container."""
     panics_on_vanished_device: bool = True
     """From 1.34: a held device that is no longer listed is a nil pointer to topology hints."""
 
@@ -52,6 +54,7 @@ Profile.V1_28 = Profile(
     register_bounds_calls=False,
     removes_plain_files=True,
     reuses_sidecar_devices=True,
+    passes_cdi_devices=False,
     panics_on_vanished_device=False,
 )
 Profile.V1_34 = Profile(version="1.34", era=Era.BY_NAME, register_bounds_calls=False)
