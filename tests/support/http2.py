@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.events import DataReceived, Event, RequestReceived, StreamEnded, TrailersReceived
+from h2.exceptions import ProtocolError
 
 _Found = TypeVar("_Found")
 
@@ -79,7 +80,11 @@ class Link:
         data = await self._reader.read(_CHUNK)
         if not data:
             raise ConnectionOverError(self.events)
-        self.events += self._http.receive_data(data)
+        try:
+            self.events += self._http.receive_data(data)
+        except ProtocolError as error:
+            # For h2 a connection is over at GOAWAY; gRPC has a last word for each stream.
+            raise ConnectionOverError(self.events) from error
         self._flush()
 
     def _flush(self) -> None:
