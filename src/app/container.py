@@ -41,7 +41,7 @@ from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
-    from deviceplugin.domain.matching import ResourceRule
+    from deviceplugin.domain.discovery.matching import ResourceRule
 
 HANDLER_SECONDS = 10.0
 """The bound of one call of the author's code; the kubelet sets none for most."""

@@ -20,9 +20,9 @@ from deviceplugin.app.console import devices_table, table
 from deviceplugin.app.manager import Manager
 from deviceplugin.app.settings import Configuration, load
 from deviceplugin.app.terminal import OwnTerminal
-from deviceplugin.domain.candidates import Fact, Kind
 from deviceplugin.domain.devices import Health
-from deviceplugin.domain.matching import Alternative, ResourceRule, demand
+from deviceplugin.domain.discovery.candidates import Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, ResourceRule, demand
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import FrozenTree
 from deviceplugin.testing.kubelet import Answer, FakeKubelet, Pod, PodRejected, ResourceView

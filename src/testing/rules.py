@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from deviceplugin.domain.candidates import Fact, Kind
-from deviceplugin.domain.matching import Alternative, ResourceRule, demand
+from deviceplugin.domain.discovery.candidates import Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, ResourceRule, demand
 from deviceplugin.domain.resources import ResourceName
 
 Conditions = Mapping[str, str | Mapping[str, str]]

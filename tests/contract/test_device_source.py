@@ -10,7 +10,7 @@ import attrs
 from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
-from deviceplugin.domain.candidates import Candidate, Node
+from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.testing.contracts.device_source import (
     NAMES,
     NAMESPACE,

@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.globs import Glob
+from deviceplugin.domain.discovery.globs import Glob
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40

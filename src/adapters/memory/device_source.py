@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from deviceplugin.domain.candidates import Candidate
-from deviceplugin.domain.discovery import Discovery, discover
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
 from deviceplugin.domain.errors import ScanError
-from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.rulebook import Rulebook, lacking
 from deviceplugin.domain.tree import DeviceTree
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from deviceplugin.adapters.sysfs.directories import MAX_LINKS, Directories
-from deviceplugin.domain.scan_events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
 
 PAGE: Final = 4096
 """No attribute that is text is longer: the kernel has one page for each."""

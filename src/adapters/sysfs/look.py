@@ -9,9 +9,9 @@ from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.numa import Numa
 from deviceplugin.adapters.sysfs.uevent import NamedNode, named_node
 from deviceplugin.adapters.sysfs.walk import Entry
-from deviceplugin.domain.candidates import Candidate, Fact, Kind, Node
+from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind, Node
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
-from deviceplugin.domain.rulebook import Rulebook, Sighting
 
 
 class Look:

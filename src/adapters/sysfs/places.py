@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from deviceplugin.adapters.sysfs.files import Files
-from deviceplugin.domain.candidates import Candidate, Node
+from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 

@@ -8,13 +8,13 @@ from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.look import Look
 from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.adapters.sysfs.walk import walk
-from deviceplugin.domain.discovery import Discovery, discover
+from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
-from deviceplugin.domain.matching import ResourceRule
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.rulebook import Rulebook, Sighting, lacking
 from deviceplugin.domain.tree import DeviceTree
 
 

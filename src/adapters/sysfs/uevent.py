@@ -6,7 +6,7 @@ from typing import Final, Literal
 import attrs
 
 from deviceplugin.adapters.sysfs.files import Files
-from deviceplugin.domain.candidates import Candidate
+from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 
 _DEV: Final = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")

@@ -6,8 +6,8 @@ import attrs
 
 from deviceplugin.adapters.sysfs.files import Files, printable
 from deviceplugin.adapters.sysfs.places import Places
-from deviceplugin.domain.candidates import Candidate
-from deviceplugin.domain.rulebook import Rulebook
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.rulebook import Rulebook
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from deviceplugin.domain.globs import Glob
+from deviceplugin.domain.discovery.globs import Glob
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40

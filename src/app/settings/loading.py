@@ -12,8 +12,8 @@ from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, P
 from deviceplugin.app.settings.reader import Reader
 from deviceplugin.app.settings.resources import read_resources
 from deviceplugin.app.settings.values import CONFIG_VARIABLE, OPTIONS, Settings
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.matching import ResourceRule
 
 VERSION: Final = "1"
 PRESETS: Final = "presets"

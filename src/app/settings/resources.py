@@ -7,10 +7,10 @@ from typing import Any, Final
 from yaml.nodes import Node, SequenceNode
 
 from deviceplugin.app.settings.reader import Reader, place
-from deviceplugin.domain.candidates import Fact, Kind
 from deviceplugin.domain.devices import DeviceNode
+from deviceplugin.domain.discovery.candidates import Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, Condition, ResourceRule, demand
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.matching import Alternative, Condition, ResourceRule, demand
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
 

@@ -7,7 +7,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.devices import DeviceInfo
-from deviceplugin.domain.matching import ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.sysfs.fake import FakeSysfs
 

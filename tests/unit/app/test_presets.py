@@ -10,7 +10,7 @@ from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.app.presets import presets
 from deviceplugin.app.settings import InvalidConfigurationError, load
 from deviceplugin.app.settings.loading import preset_rules
-from deviceplugin.domain.candidates import Candidate
+from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.sysfs import FakeSysfs
 

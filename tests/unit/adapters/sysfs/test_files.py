@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deviceplugin.adapters.sysfs.files import PAGE, Files, read_page
-from deviceplugin.domain.scan_events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
 
 ALL_ERRORS = [errno.EACCES, errno.EIO, errno.EPERM, errno.EAGAIN, errno.ENOMEM, errno.EMFILE]
 GONE = [errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR, errno.EISDIR, errno.EINVAL]

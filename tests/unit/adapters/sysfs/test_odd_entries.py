@@ -10,9 +10,9 @@ import pytest
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files, read_page
+from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.scan_events import DirectoryUnreadable, EntryUnreadable
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import FakeSysfs, Machine, Oddity, found
 

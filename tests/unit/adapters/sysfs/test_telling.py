@@ -1,8 +1,8 @@
 """The laws of what a scanner says."""
 
+from deviceplugin.domain.discovery.events import NumaNodeUnknown, ResourceUnmatched
 from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.scan_events import NumaNodeUnknown, ResourceUnmatched
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import Machine, found
 

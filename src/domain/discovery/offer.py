@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from deviceplugin.domain.candidates import Candidate
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, DeviceNode, Health
-from deviceplugin.domain.matching import ResourceRule
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.tree import Devices
 
 _DIGEST: Final = 12

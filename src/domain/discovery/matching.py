@@ -11,11 +11,11 @@ from typing import Final, Protocol
 
 import attrs
 
-from deviceplugin.domain.candidates import Candidate, Fact, Kind, Seen
 from deviceplugin.domain.devices import DeviceNode
+from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind, Seen
+from deviceplugin.domain.discovery.expectations import AnyOf, Expectation
+from deviceplugin.domain.discovery.globs import Glob, NodeGlob
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.expectations import AnyOf, Expectation
-from deviceplugin.domain.globs import Glob, NodeGlob
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deviceplugin.domain.discovery.globs import MAX_PATTERN, Glob, NodeGlob
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.globs import MAX_PATTERN, Glob, NodeGlob
 
 
 @pytest.mark.parametrize(

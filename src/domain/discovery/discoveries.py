@@ -6,18 +6,18 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.assortment import Assortment, Skip, assort, shown
-from deviceplugin.domain.events import DeviceSkipped, Event
-from deviceplugin.domain.explanation import explain
-from deviceplugin.domain.matching import ResourceRule
-from deviceplugin.domain.offer import offer
-from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook, Sighting
-from deviceplugin.domain.scan_events import (
+from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
+from deviceplugin.domain.discovery.events import (
     NumaNodeUnknown,
     OptionalResourceUnmatched,
     ResourceUnmatched,
 )
+from deviceplugin.domain.discovery.explanation import explain
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.offer import offer
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.events import DeviceSkipped, Event
+from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices, DeviceTree
 
 _SHOWN: Final = 5

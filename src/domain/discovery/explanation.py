@@ -5,8 +5,8 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.candidates import Candidate, Seen
-from deviceplugin.domain.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.candidates import Candidate, Seen
+from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
 
 _SHOWN: Final = 5
 """Values shown at most; the rest are counted."""

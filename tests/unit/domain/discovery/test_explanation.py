@@ -1,7 +1,7 @@
 """The laws of explaining why nothing matches."""
 
-from deviceplugin.domain.candidates import Candidate
-from deviceplugin.domain.explanation import explain
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.testing.rules import Conditions, rule
 
 TTYS = [Candidate(name=f"ttyS{number}", subsystem="tty") for number in range(9)]

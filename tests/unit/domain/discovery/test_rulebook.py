@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
-from deviceplugin.domain.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.rulebook import Rulebook, Scope, Sighting, lacking
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.rulebook import Rulebook, Scope, Sighting, lacking
 from deviceplugin.testing.rules import Conditions, rule
 
 

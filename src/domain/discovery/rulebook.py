@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 
-from deviceplugin.domain.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.matching import Alternative, ResourceRule
 
 
 @attrs.frozen(kw_only=True)

@@ -6,19 +6,19 @@ from itertools import permutations
 import attrs
 import pytest
 
-from deviceplugin.domain.candidates import Candidate, Node
 from deviceplugin.domain.devices import DeviceId, Health
-from deviceplugin.domain.discovery import Discovery, discover
-from deviceplugin.domain.events import DeviceSkipped
-from deviceplugin.domain.matching import ResourceRule
-from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook, lacking
-from deviceplugin.domain.scan_events import (
+from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.events import (
     EntryUnreadable,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
     ResourceUnmatched,
 )
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
+from deviceplugin.domain.events import DeviceSkipped
+from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
 
 SERIAL = ResourceName("x.local", "serial")

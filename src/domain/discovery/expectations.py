@@ -6,9 +6,9 @@ from typing import Protocol
 
 import attrs
 
-from deviceplugin.domain.candidates import Seen
+from deviceplugin.domain.discovery.candidates import Seen
+from deviceplugin.domain.discovery.globs import Pattern
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.globs import Pattern
 
 
 class Expectation(Protocol):

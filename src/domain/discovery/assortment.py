@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import attrs
 
-from deviceplugin.domain.candidates import Candidate, Node
-from deviceplugin.domain.matching import ResourceRule
+from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.rulebook import Rulebook, Sighting
 
 
 @attrs.frozen(kw_only=True)

@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
-from deviceplugin.domain.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, Miss, ResourceRule, demand
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.matching import Alternative, Miss, ResourceRule, demand
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule
 
