@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -15,8 +16,10 @@ from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside
 
 from deviceplugin import DeviceInfo, DeviceNode, Health, Manager
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     Container,
+    Era,
     Numa,
     NumaPolicy,
     Pod,
@@ -161,6 +164,56 @@ async def test_a_kubelet_that_comes_late_finds_it_waiting(world: World) -> None:
         await on.lists("a")
         await beside(lambda: kubelet.restart(0.5))
         await on.lists("a")
+
+
+async def test_a_directory_that_is_replaced_is_followed(world: World) -> None:
+    """Removed with our live socket in it and made again by a new kubelet."""
+    async with staged(world, world.kubelet()) as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        await beside(on.kubelet.stop)
+        await beside(lambda: shutil.rmtree(world.directory))
+        await beside(on.kubelet.start)
+        await on.lists("a")
+
+
+async def test_an_update_beside_the_old_one(world: World) -> None:
+    """From 1.37 there is no moment without devices; before, they are back after the limit.
+
+    Before 1.37 the end of the old stream cuts the new one, and the end of that one cuts whoever
+    has registered by then, maybe before its list was asked for. So a plugin that is quick waits
+    out the limit for a stream once: ten seconds, if it is not told otherwise.
+    """
+    kubelet, quick = world.kubelet(), Timing(stream=1.0)
+    seen = set[int]()
+    async with staged(world, kubelet) as old:
+        old.puppet.show(widget="a b")
+        await old.lists("a", "b")
+        new = Puppet()
+        manager = Manager(
+            NAMESPACE,
+            new,
+            plugin_dir=str(world.directory),
+            journal=MemoryJournal(),
+            timing=quick,
+        )
+        serving = asyncio.create_task(manager.serve())
+        new.show(widget="a b")
+        await old.sees(lambda seen: seen.streams == 2)
+        old.manager.stop()
+
+        def back(view: ResourceView) -> bool:
+            seen.add(view.allocatable)
+            return view.streams == 1 and healthy_ids(view) == {"a", "b"}
+
+        await old.serving
+        await old.sees(back)
+        await asyncio.sleep(0.5)
+        assert (await old.sees(back)).allocatable == 2
+        manager.stop()
+        await serving
+    if world.profile.era is Era.BY_SOCKET:
+        assert seen == {2}
 
 
 async def test_a_hundred_resources_are_all_back(world: World) -> None:

@@ -212,6 +212,39 @@ def test_a_pod_that_is_admitted_again_keeps_what_it_holds(
     )
 
 
+def test_a_pod_that_fails_half_way_keeps_nothing(
+    world: World, kubelet: Kubelet, plugin: BarePlugin
+) -> None:
+    """Neither what an earlier container got, nor what another resource gave."""
+
+    def fail(_: object) -> wire.AllocateResponse:
+        raise RuntimeError("not today")
+
+    other = world.plugin("other.sock", GADGET)
+    other.on_allocate = fail
+    world.listed(kubelet, other, "g")
+    pod = Pod("p", [Container("one", {WIDGET: 1}), Container("two", {WIDGET: 2, GADGET: 1})])
+    assert "not today" in _rejected(kubelet, pod)
+    assert len(plugin.asked()[0]) == 1
+    assert len(_admitted(kubelet, _asking(3))["main"]) == 3
+
+
+@pytest.mark.parametrize("healthy", [True, False])
+def test_nothing_asked_is_nothing_given(
+    kubelet: Kubelet,
+    plugin: BarePlugin,
+    healthy: bool,  # noqa: FBT001
+) -> None:
+    """But a pod that asks for none of what nobody could have fails like any other."""
+    if not healthy:
+        plugin.stop()
+        kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 0)
+        assert "no healthy devices present" in _rejected(kubelet, _asking(0))
+    else:
+        assert _admitted(kubelet, _asking(0)) == {"main": set()}
+        assert plugin.asked() == []
+
+
 def test_while_one_call_hangs_no_pod_is_admitted(
     world: World, kubelet: Kubelet, plugin: BarePlugin
 ) -> None:
@@ -334,6 +367,8 @@ def test_an_error_instead_of_a_preference_fails_the_pod(
         "rpc error: code = Internal desc = cannot decide"
     )
     assert choosy.calls("Allocate") == []
+    choosy.on_prefer = lambda _: []
+    assert len(_admitted(kubelet, _asking(5))["main"]) == 5
 
 
 def test_the_devices_of_an_init_container_must_be_in_a_preference(

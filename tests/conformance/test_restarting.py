@@ -2,7 +2,11 @@
 
 import socket
 import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -63,6 +67,34 @@ def test_an_end_leaves_every_file_and_cuts_every_stream(world: World, how: str) 
     assert {path.name for path in world.directory.iterdir()} == before
     with pytest.raises(ConnectionRefusedError), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(world.directory / "kubelet.sock"))
+
+
+def test_what_a_watcher_of_the_directory_sees(world: World) -> None:
+    """Nothing when a kubelet dies; when one starts, sockets go, and at last its own comes."""
+    kubelet, plugin = world.kubelet(), world.plugin()
+    world.listed(kubelet, plugin, "a")
+    _settled(world.directory)
+    with _watching(world.directory) as look:
+        kubelet.crash()
+        assert look() == []
+        kubelet.start()
+        seen = look()
+    *before, last = [each for each in seen if not each[1].startswith((".", CHECKPOINT))]
+    assert last == ("CREATE", "kubelet.sock")
+    assert sorted(before) == [("DELETE", "bare.sock"), ("DELETE", "kubelet.sock")]
+
+
+@contextmanager
+def _watching(directory: Path) -> Generator[Callable[[], list[tuple[str, str]]]]:
+    """Give a way to take what inotify has shown since the last look."""
+    inotify: Any = import_module("inotify_simple")
+    with inotify.INotify() as watch:
+        wanted = ("CREATE", "DELETE", "MOVED_TO", "DELETE_SELF")
+        watch.add_watch(directory, sum(inotify.flags[name] for name in wanted))
+        yield lambda: [
+            (inotify.flags.from_mask(event.mask)[0].name, event.name)
+            for event in watch.read(timeout=100)
+        ]
 
 
 def test_a_remembered_resource_has_nothing_until_it_is_listed(world: World) -> None:

@@ -9,6 +9,7 @@ from tests.conformance.world import World, healthy_ids
 
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.testing.kubelet import (
+    Container,
     KubeletPanicError,
     Numa,
     NumaPolicy,
@@ -94,6 +95,61 @@ def test_a_device_may_be_on_two_nodes(world: World, policy: NumaPolicy) -> None:
     """It goes with devices of either."""
     listed = [*devices("a", nodes=[0]), *devices("b", nodes=[0, 1])]
     assert _admitted(world, policy, 2, *listed) == {"a", "b"}
+
+
+@pytest.mark.parametrize("policy", STRICT)
+def test_two_resources_come_from_the_same_node(world: World, policy: NumaPolicy) -> None:
+    """Even if one of them alone would rather be elsewhere."""
+    kubelet = world.kubelet(numa=Numa(policy=policy, nodes=(0, 1)))
+    _listed(world, kubelet, [*devices("a", nodes=[0]), *devices("b", nodes=[1])], "a.sock")
+    other = world.plugin("g.sock", "example.com/gadget")
+    other.send(*devices("g", nodes=[1]))
+    other.register()
+    kubelet.await_resource("example.com/gadget", lambda seen: seen.known)
+    asking = Pod.asking("p", {WIDGET: 1, "example.com/gadget": 1})
+    verdict = kubelet.admit(asking)
+    assert isinstance(verdict, PodAdmitted)
+    assert verdict.containers["main"].ids == {WIDGET: {"b"}, "example.com/gadget": {"g"}}
+    assert isinstance(
+        kubelet.admit(Pod.asking("q", dict(asking.containers[0].resources))), PodRejected
+    )
+
+
+@pytest.mark.parametrize("policy", STRICT)
+def test_an_app_container_stays_on_the_node_of_its_init_container(
+    world: World, policy: NumaPolicy
+) -> None:
+    """Its devices are taken over, so the others must be beside them."""
+    kubelet = world.kubelet(numa=Numa(policy=policy, nodes=(0, 1)))
+    listed = [*devices("a b", nodes=[0]), *devices("c d", nodes=[1])]
+    _listed(world, kubelet, listed, "a.sock")
+    pod = Pod("p", [Container("init", {WIDGET: 1}, init=True), Container("main", {WIDGET: 2})])
+    verdict = kubelet.admit(pod)
+    assert isinstance(verdict, PodAdmitted)
+    given = {name: grant.ids[WIDGET] for name, grant in verdict.containers.items()}
+    assert given["init"] < given["main"]
+    assert given["main"] in ({"a", "b"}, {"c", "d"})
+
+
+@pytest.mark.parametrize(
+    ("size", "offered"), [(2, "a b c"), (3, None), (1, "a b c")], ids=["fewer", "all", "one"]
+)
+def test_a_preference_is_among_the_devices_of_the_node(
+    world: World, size: int, offered: str | None
+) -> None:
+    """There is no question when just enough of them are there."""
+    kubelet = world.kubelet(numa=Numa(policy=NumaPolicy.SINGLE_NODE, nodes=(0, 1)))
+    plugin = world.plugin("a.sock")
+    plugin.options = wire.DevicePluginOptions(get_preferred_allocation_available=True)
+    plugin.send(*devices("a b c", nodes=[0]), *devices("x", health="Unhealthy", nodes=[1]))
+    plugin.register()
+    kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 3)
+    assert isinstance(kubelet.admit(Pod.asking("p", {WIDGET: size})), PodAdmitted)
+    asked = [
+        set(call.request.container_requests[0].available_deviceIDs)
+        for call in plugin.calls("GetPreferredAllocation")
+    ]
+    assert asked == ([] if offered is None else [set(offered.split())])
 
 
 def test_without_a_policy_nodes_are_of_no_matter(world: World) -> None:
