@@ -122,7 +122,7 @@ restarts = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(spacings=restarts, listens_at_once=st.booleans(), deaf=st.booleans())
 def test_any_restarts_at_any_spacing_end_registered_once(
     node: "type[Node]",
