@@ -1,5 +1,6 @@
 """How code of the plugin's author is called: plain or async, never without a bound."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from inspect import isawaitable, iscoroutinefunction
@@ -46,7 +47,20 @@ def _name(method: Callable[..., object]) -> str:
 
 
 async def run_either(worker: Worker, call: "partial[Awaitable[_Result] | _Result]") -> _Result:
-    """Return what `call` does: in the loop if it is a coroutine function, else on a thread."""
+    """Return what `call` does: in the loop if it is a coroutine function, else on a thread.
+
+    A coroutine that awaits something cancelled looks as if we had been; it becomes an error.
+    """
+    try:
+        return await _ran(worker, call)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError(f"{_name(call.func)} awaited something that was cancelled") from error
+
+
+async def _ran(worker: Worker, call: "partial[Awaitable[_Result] | _Result]") -> _Result:
     if iscoroutinefunction(call.func):
         answer: Awaitable[_Result] | _Result = call()
     else:

@@ -33,6 +33,12 @@ class Author:
         """Never answer."""
         await asyncio.Event().wait()
 
+    async def cancelling(self) -> None:
+        """Await something that is cancelled."""
+        other = asyncio.ensure_future(asyncio.Event().wait())
+        other.cancel()
+        await other
+
     def failing(self) -> None:
         """Fail in a way that one could take for our own limit."""
         raise TimeoutError("the card did not answer")
@@ -42,6 +48,7 @@ class Author:
 PLAIN: Callable[..., Awaitable[int] | int] = Author().plain
 WAITING: Callable[..., Awaitable[int] | int] = Author().waiting
 HANGING: Callable[..., Awaitable[None] | None] = Author().hanging
+CANCELLING: Callable[..., Awaitable[None] | None] = Author().cancelling
 FAILING: Callable[..., Awaitable[None] | None] = Author().failing
 
 
@@ -125,3 +132,17 @@ async def test_an_error_of_the_author_passes_as_it_is_even_a_timeout() -> None:
     with pytest.raises(TimeoutError, match="the card did not answer") as raised:
         await code(ManualClock()).call(FAILING)
     assert type(raised.value) is TimeoutError
+
+
+async def test_what_is_cancelled_within_an_authors_code_is_an_error_of_theirs() -> None:
+    """Taken for our own cancelling it would end a handler without an answer."""
+    with pytest.raises(RuntimeError, match=r"Author\.cancelling awaited"):
+        await code(ManualClock()).call(CANCELLING)
+
+
+async def test_our_own_cancelling_is_none() -> None:
+    call = asyncio.create_task(code(ManualClock()).call(HANGING))
+    await ManualClock().settle()
+    call.cancel()
+    await asyncio.wait({call})
+    assert call.cancelled()

@@ -155,6 +155,19 @@ async def test_a_scan_that_fails_is_called_again_later_each_time_but_never_gives
         assert failures[0].reason == "PermissionError: not as this user"
 
 
+async def test_a_scan_that_meets_something_cancelled_has_failed_and_not_ended() -> None:
+    async def stumble(_: Notifier) -> None:
+        other = asyncio.ensure_future(asyncio.Event().wait())
+        other.cancel()
+        await other
+
+    scanner = AsyncScanner(stumble)
+    async with Running(scanner) as running:
+        await running.clock.advance(1)
+        assert scanner.calls > 1
+        assert "awaited something that was cancelled" in running.journal.of(ScanFailed)[0].reason
+
+
 async def test_doubt_comes_once_when_no_tree_came_for_a_minute_after_a_failure() -> None:
     async with Running(AsyncScanner(fail)) as running:
         await running.clock.advance(59.9)
