@@ -82,11 +82,12 @@ def test_a_longer_list_ends_the_stream(world: World) -> None:
 
 def _of_size(size: int) -> list[wire.Device]:
     """Return devices whose list has just this size in bytes."""
-    listed = [wire.Device(ID=f"{number:01000}", health="Healthy") for number in range(4000)]
-    left = size - wire.ListAndWatchResponse(devices=listed).ByteSize()
-    while left > 2000:
-        listed.append(wire.Device(ID=f"{len(listed):01000}", health="Healthy"))
-        left = size - wire.ListAndWatchResponse(devices=listed).ByteSize()
-    listed[0].ID += "x" * left
+    each = wire.ListAndWatchResponse(devices=[_numbered(0)]).ByteSize()
+    listed = [_numbered(number) for number in range(size // each)]
+    listed[0].ID += "x" * (size % each)
     assert wire.ListAndWatchResponse(devices=listed).ByteSize() == size
     return listed
+
+
+def _numbered(number: int) -> wire.Device:
+    return wire.Device(ID=f"{number:01000}", health="Healthy")

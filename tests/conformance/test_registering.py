@@ -55,6 +55,7 @@ def test_a_client_that_gives_up_leaves_no_plugin_or_all_of_it(world: World) -> N
     plugin.send(*devices("a b"))
     with pytest.raises(grpc.RpcError):
         plugin.register(timeout=0.3)
+    time.sleep(0.3)  # until the kubelet has heard of it
     go_on.set()
     if world.profile.register_bounds_calls:
         with pytest.raises(TimeoutError):
