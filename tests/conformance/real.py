@@ -223,7 +223,7 @@ class RealKubelet:
     def cut_stream(self, resource: str) -> None:
         """Reset the connections to all plugins: which one is whose cannot be seen from here."""
         del resource
-        assert self._ask("cut") > 0
+        self._ask("cut")
 
     def _ask(self, do: str, **more: object) -> Any:  # noqa: ANN401 - whatever JSON can say
         program = self._program

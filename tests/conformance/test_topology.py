@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from tests.conformance.bare import WIDGET, devices
 from tests.conformance.kubelets import Kubelet
+from tests.conformance.real import RealKubelet
 from tests.conformance.world import World, healthy_ids
 
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
@@ -225,3 +226,36 @@ def _holding(world: World, policy: NumaPolicy, nodes: list[int] | None) -> tuple
     pod = Pod.asking("p", {WIDGET: 1})
     assert isinstance(kubelet.admit(pod), PodAdmitted)
     return kubelet, pod
+
+
+# --- hints: what the real device manager says to the real topology manager ---
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        (None, None),
+        ([], None),
+        ([-1], []),
+        ([99], []),
+        ([0], [((0,), True), ((0, 1), False)]),
+        ([0, 1], [((0,), True), ((0, 1), False), ((1,), True)]),
+    ],
+    ids=repr,
+)
+def test_hints(
+    real_world: World,
+    nodes: list[int] | None,
+    expected: list[tuple[tuple[int, ...], bool]] | None,
+) -> None:
+    """No topology is no hint, an impossible one is an empty list, which fits nowhere."""
+    kubelet = real_world.kubelet(numa=Numa(policy=NumaPolicy.RESTRICTED, nodes=(0, 1)))
+    assert isinstance(kubelet, RealKubelet)
+    _listed(real_world, kubelet, devices("a b", nodes=nodes), "a.sock")
+    given = kubelet.hints(Pod.asking("p", {WIDGET: 1}), "main")[WIDGET]
+    hints = given and sorted((tuple(hint["nodes"]), hint["preferred"]) for hint in given)
+    if nodes == [0] and real_world.profile.version not in ("1.28", "1.34"):
+        # From 1.36 only nodes with devices are combined.
+        assert hints == [((0,), True)]
+    else:
+        assert hints == expected
