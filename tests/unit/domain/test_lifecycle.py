@@ -214,7 +214,7 @@ def test_a_stream_that_ends_is_never_ignored_while_we_count_on_it() -> None:
 @pytest.mark.parametrize("lost", [Signal.SOCKET_LOST, Signal.KUBELET_APPEARED])
 def test_a_lost_socket_or_another_kubelet_always_leads_to_a_new_server(lost: Signal) -> None:
     settled = {Phase.REGISTERING, Phase.GREETED, Phase.HOLDING, Phase.DOUBTING}
-    settled |= {Phase.REGISTERED, Phase.LISTED, Phase.STEADY}
+    settled |= {Phase.REGISTERED, Phase.LISTED, Phase.STEADY, Phase.ORPHANED}
     for phase in settled:
         assert Command.CLOSE in TABLE[phase, lost].commands
 
@@ -246,8 +246,8 @@ def test_a_vanished_kubelet_socket_means_nothing_while_it_may_be_alive() -> None
 
 def test_a_server_that_no_kubelet_knows_of_does_not_outlive_the_kubelet() -> None:
     """When it vanishes for good, its directory is to be clean."""
-    unknown = {life for life in reachable() if not life.sent or life.work is Command.LOOK}
-    for life in unknown:
+    unknown = {Phase.LOOKING, Phase.ORPHANED}
+    for life in (each for each in reachable() if not each.sent or each.phase in unknown):
         after = life.after(Signal.KUBELET_VANISHED)
         if after.phase is Phase.DRAINING:
             after = after.after(Signal.CLOSED)

@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from deviceplugin.app.use_cases.advertise import Advertise
+from deviceplugin.app.use_cases.watch_kubelet import Follower, WatchKubelet
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.events import (
     InventoryChanged,
@@ -66,9 +67,9 @@ class Advertising:
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
-        await self.here.clock.settle()
         assert self.here.sockets == ()
         assert self.here.kubelet.host.served == ()
+        await self.here.clock.settle()
 
     async def follow(self, *trees: FrozenTree) -> None:
         """Follow trees without a pause between them, then let everything run."""
@@ -178,6 +179,34 @@ async def test_a_type_that_goes_and_comes_back_in_one_breath_is_registered_once_
         await it.here.clock.advance(2)
         assert it.lists() == {"green": "X"}
         assert len(it.here.sockets) == 1
+
+
+class CountingWatch(WatchKubelet):
+    """A watch that counts who follows it."""
+
+    followers = 0
+
+    def follow(self, follower: Follower) -> None:
+        """Count one more."""
+        self.followers += 1
+        super().follow(follower)
+
+    def unfollow(self, follower: Follower) -> None:
+        """Count one less."""
+        self.followers -= 1
+        super().unfollow(follower)
+
+
+async def test_what_went_is_told_nothing_of_the_kubelet_any_more(machine: "type[Machine]") -> None:
+    """Else each type that comes and goes would cost a little for ever."""
+    here = machine()
+    here.watch = watch = CountingWatch(here.directory, here.clock, here.journal)
+    async with Advertising(here) as it:
+        for _ in range(5):
+            await it.follow(tree(yellow="a"))
+            assert watch.followers == 1
+            await it.follow(tree())
+            assert watch.followers == 0
 
 
 async def test_coming_back_waits_for_the_end_of_the_last_server(machine: "type[Machine]") -> None:
