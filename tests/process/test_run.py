@@ -133,7 +133,7 @@ def test_a_directory_that_is_missing_is_awaited(
             ended = process.ended()
     assert_in_order(ended, plugins)
     (awaited,) = [line for line in ended.err.splitlines() if "kubelet_awaited" in line]
-    assert f"directory={plugins} reason=" in awaited
+    assert f'directory={plugins} reason="no such directory yet; is the' in awaited
 
 
 def test_a_kubelet_that_is_missing_is_awaited(

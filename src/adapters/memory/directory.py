@@ -7,6 +7,8 @@ from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 
+_ITSELF = FileIdentity(0, 0, 0)
+
 
 class MemoryDirectory(PluginDirectory):
     """Names and identities; each change wakes the watcher, unless `deaf` is set.
@@ -30,7 +32,9 @@ class MemoryDirectory(PluginDirectory):
 
     def identity(self, name: str) -> FileIdentity | None:
         """Return which file `name` stands for now."""
-        return None if self._files is None else self._files.get(name)
+        if self._files is None:
+            return None
+        return _ITSELF if name == "." else self._files.get(name)
 
     async def changed(self, seconds: float) -> None:
         """Return at the next change, or after `seconds`."""

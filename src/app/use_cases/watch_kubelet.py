@@ -19,6 +19,10 @@ MISSING_SECONDS = 60.0
 """After how long without kubelet.sock a person is told that the directory may be the wrong one."""
 
 
+_NO_SOCKET = "there is no kubelet.sock in it yet"
+_NO_DIRECTORY = "no such directory yet; is the kubelet's directory mounted here?"
+
+
 class Follower(Protocol):
     """Who is told."""
 
@@ -63,7 +67,7 @@ class WatchKubelet:
 
     async def run(self) -> None:
         """Watch until cancelled."""
-        self._await_kubelet("there is no kubelet.sock yet")
+        self._await_kubelet()
         while True:
             self._look()
             await self._directory.changed(POLL_SECONDS)
@@ -92,9 +96,10 @@ class WatchKubelet:
             for follower in self._followers:
                 follower.kubelet_appeared(identity)
 
-    def _await_kubelet(self, reason: str) -> None:
+    def _await_kubelet(self) -> None:
         if self._directory.identity(KUBELET_SOCKET) is None:
             self._missing_since = self._clock.now()
+            reason = _NO_SOCKET if self._directory.identity(".") else _NO_DIRECTORY
             self._journal.record(KubeletAwaited(directory=self._directory.path, reason=reason))
 
     def _complain(self) -> None:

@@ -38,6 +38,16 @@ class DirectoryContract:
         assert directory.identity(SOCKET) is None
 
     @law
+    async def test_the_directory_itself_has_an_identity(self, world: DirectoryWorld) -> None:
+        """By the name `.`, while it is there: so that its absence can be told from a file's."""
+        directory = world.directory
+        assert directory.identity(".") is not None
+        world.remove_directory()
+        assert directory.identity(".") is None
+        world.make_directory()
+        assert directory.identity(".") is not None
+
+    @law
     async def test_another_file_has_another_identity(self, world: DirectoryWorld) -> None:
         """A name says nothing about which file it is."""
         world.appear(SOCKET)

@@ -26,7 +26,10 @@ class PluginDirectory(Protocol):
 
     @abstractmethod
     def identity(self, name: str) -> FileIdentity | None:
-        """Return which file `name` stands for now, through any link; None where there is none."""
+        """Return which file `name` stands for now, through any link; None where there is none.
+
+        `.` is the directory itself.
+        """
         ...
 
     @abstractmethod

@@ -156,6 +156,21 @@ async def test_who_no_longer_follows_is_told_nothing_more() -> None:
         assert (it.told.news, it.told.checks) == ([], checks)
 
 
+async def test_a_directory_that_is_missing_is_told_from_a_kubelet_that_is() -> None:
+    """The one needs a mount, the other time."""
+    async with Watched() as it:
+        (awaited,) = it.journal.of(KubeletAwaited)
+        assert "there is no kubelet.sock in it yet" in awaited.reason
+    journal, clock = MemoryJournal(), ManualClock()
+    directory = MemoryDirectory(clock)
+    directory.remove_directory()
+    watching = asyncio.create_task(WatchKubelet(directory, clock, journal).run())
+    await clock.settle()
+    watching.cancel()
+    (awaited,) = journal.of(KubeletAwaited)
+    assert "no such directory yet; is the kubelet's directory mounted here?" in awaited.reason
+
+
 async def test_an_absent_kubelet_is_waited_for_with_one_line_and_one_warning() -> None:
     async with Watched() as it:
         (awaited,) = it.journal.events
