@@ -101,3 +101,17 @@ def test_a_hundred_streams_leave_room_for_calls(tmp_path: Path) -> None:
         await served.close()
 
     run(law())
+
+
+async def test_a_wish_about_ids_that_cannot_be_ours_has_no_preference(tmp_path: Path) -> None:
+    """Another plugin may have left them with the kubelet; an error would fail the pod."""
+    served = await GrpcHost(SocketDirectory(str(tmp_path))).serve(ScriptedPlugin().front())
+    container = wire.ContainerPreferredAllocationRequest(
+        available_deviceIDs=["a", "x" * 64], allocation_size=1
+    )
+    async with grpc.aio.insecure_channel(f"unix:{tmp_path / served.endpoint}") as channel:
+        answer = await DevicePluginStub(channel).GetPreferredAllocation(
+            wire.PreferredAllocationRequest(container_requests=[container])
+        )
+    await served.close()
+    assert [list(each.deviceIDs) for each in answer.container_responses] == [[]]

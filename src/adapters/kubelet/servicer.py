@@ -5,6 +5,7 @@ can keep an Allocate waiting.
 """
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -21,8 +22,9 @@ from deviceplugin.adapters.kubelet.translate import (
 )
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginServicer
-from deviceplugin.domain.errors import NotOfferedError
-from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.errors import NotOfferedError, UnknownDeviceError
+from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, PrefersDevices
 
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
@@ -41,6 +43,17 @@ def _offered(power: _Power | None, call: str) -> _Power:
     if power is None:
         raise NotOfferedError(f"{call} is not offered, as GetDevicePluginOptions says")
     return power
+
+
+async def _preferred(
+    preference: PrefersDevices, request: wire.ContainerPreferredAllocationRequest
+) -> Sequence[DeviceId]:
+    """Have no preference about ids that cannot be ours: an error would fail the pod."""
+    try:
+        wish = to_wish(request)
+    except UnknownDeviceError:
+        return ()
+    return await preference.prefer(wish)
 
 
 @attrs.define
@@ -102,8 +115,9 @@ class Servicer(DevicePluginServicer):
         """Say which devices each container had better get."""
         try:
             preference = _offered(self.plugin.preference, "GetPreferredAllocation")
-            wishes = [to_wish(container) for container in request.container_requests]
-            return from_preferences([await preference.prefer(wish) for wish in wishes])
+            return from_preferences(
+                [await _preferred(preference, each) for each in request.container_requests]
+            )
         except Exception as error:  # noqa: BLE001 - as in Allocate
             await _refuse(context, error)
 
