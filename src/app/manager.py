@@ -80,7 +80,7 @@ class Manager:
             namespace=namespace,
             plugin_dir=plugin_dir,
             author=source,
-            rescan_seconds=rescan_seconds,
+            rescan_seconds=float(rescan_seconds),
             policy_of=_same_for_all(allocation_policy),
         )
         return manager

@@ -1,12 +1,14 @@
 """The composition root composes."""
 
 import inspect
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dependency_injector.errors import Error
-from dependency_injector.providers import Factory, Provider
+from dependency_injector.providers import Factory
 
 from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -92,8 +94,18 @@ def test_every_provider_names_its_port() -> None:
     assert set(Container.providers) == annotated
 
 
-def test_building_opens_nothing(tmp_path: Path) -> None:
-    """A container that is made and thrown away leaves no trace."""
+async def test_building_opens_nothing_but_the_watch(tmp_path: Path) -> None:
+    """No socket, no server, no thread: what a plugin serves begins when it runs."""
+    threads = threading.active_count()
     container = _container(tmp_path, "sysfs")
-    assert isinstance(container.run_plugin, Provider)
-    assert list(tmp_path.iterdir()) == []
+    before = _descriptors()
+    container.run_plugin()
+    assert _descriptors() - before <= 1
+    assert threading.active_count() == threads
+    container.directory().close()
+    assert _descriptors() == before
+    assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look, no work
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - as above
