@@ -22,13 +22,14 @@ class Timing:
 
     - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it
       answers.
-    - `stream`: how long the kubelet has to open its stream after Register.
+    - `stream`: how long the kubelet has to open its stream after Register. It does so at once; in
+      a rolling update, ones before 1.37 may give us up in between without a sign.
     - `doubt`: how long an unclear Register may still turn out well.
     - `settle`: how long a stream must live before its loss counts as the first failure again.
     """
 
     register: float = 15.0
-    stream: float = 10.0
+    stream: float = 2.0
     doubt: float = 1.0
     settle: float = 0.5
     backoff: Backoff = attrs.field(factory=Backoff)
