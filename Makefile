@@ -96,7 +96,7 @@ IMPORT_DOMAIN := 'import importlib, pkgutil, deviceplugin.domain as domain; \
 
 # --- the rest ------------------------------------------------------------------------------------
 
-bench: $(VENV)/.dev ## Measure what the README promises.
+bench: $(VENV)/.dev ## Measure speed and size against bare servers, and hold them to their bounds.
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 upgrade: ## Write constraints.txt anew, from the newest of everything.

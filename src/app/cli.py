@@ -31,7 +31,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 def _configurable(command: _Command) -> _Command:
     """Add --config and a flag for each setting; the settings check the values themselves."""
     for option in reversed(list(OPTIONS.values())):
-        text = f"{option.help[:1].upper()}{option.help[1:]} [{option.variable}]"
+        text = f"{option.help} [{option.variable}]"
         command = click.option(option.flag, metavar="VALUE", help=text)(command)
     text = "The YAML file; without one, all presets [DEVICEPLUGIN_CONFIG]"
     return click.option("--config", metavar="FILE", help=text)(command)

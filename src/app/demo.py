@@ -72,7 +72,10 @@ class Demo:
         directory = Path(configuration.settings.plugin_dir)
         manager = Manager.configured(configuration, journal=MemoryJournal())
         tree = await _beside(manager.look)
-        self._say("This machine's devices", "as the shipped presets find them in /sys")
+        self._say(
+            "This machine's devices",
+            "as the shipped presets find them in /sys, and a terminal of our own",
+        )
         self.console.print(devices_table(tree.resources))
         kubelet = FakeKubelet(directory)
         async with _living(kubelet), _serving(manager):

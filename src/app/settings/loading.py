@@ -73,7 +73,7 @@ def _document(reader: Reader, text: str) -> Mapping[str, Node]:
     """Return what stands under each key of a document."""
     root = compose(text, reader.source)
     if root is None or (isinstance(root, ScalarNode) and not root.value):
-        reason = "is empty: it needs at least 'version: 1' and 'resources:'"
+        reason = "is empty: it needs 'version: 1'; without 'resources:' the presets are offered"
         fault = Fault(source=reader.source, text=reason, place=Place(1, 1))
         raise InvalidConfigurationError([fault])
     keys = reader.mapping(root, required=["version"], optional=[*OPTIONS, "resources"])
