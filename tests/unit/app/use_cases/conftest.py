@@ -83,7 +83,7 @@ class GatedIncarnation(Incarnation):
 
 
 class GatedHost(Host):
-    """Serves when it may, and notes when and what."""
+    """Serves when it may, and notes when and what; who gives up waits until it may close."""
 
     def __init__(self, inner: MemoryKubelet, clock: Clock) -> None:
         self.may_serve, self.may_close = asyncio.Event(), asyncio.Event()
@@ -98,7 +98,11 @@ class GatedHost(Host):
         """Serve in the kubelet's memory."""
         self.times.append(self._clock.now())
         self.plugins.append(plugin)
-        await self.may_serve.wait()
+        try:
+            await self.may_serve.wait()
+        except asyncio.CancelledError:
+            await self.may_close.wait()
+            raise
         devices = ClosableDevices(plugin.devices)
         served = await self._inner.serve(attrs.evolve(plugin, devices=devices))
         return GatedIncarnation(served, devices, self.may_close)

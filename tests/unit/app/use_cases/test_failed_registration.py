@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import (
     RegistrationFailed,
     RegistrationFailedAgain,
@@ -148,7 +149,7 @@ async def test_a_kubelet_that_accepts_and_never_opens_its_stream_is_registered_w
     kubelet = SilentKubelet()
     async with node(registrar=kubelet) as here:
         here.kubelet.start()
-        await here.clock.advance(9.9)
+        await here.clock.advance(here.world.timing.stream - 0.1)
         assert len(kubelet.registered) == 1
         assert here.keeper.phase is Phase.REGISTERED
         await here.clock.advance(0.3)
@@ -195,3 +196,20 @@ async def test_a_server_that_could_not_start_for_a_while_ends_registered(
         await here.clock.advance(2)
         assert here.is_well()
         assert here.registrations == 1
+
+
+async def test_a_kubelet_told_of_after_it_was_tried_in_vain_is_tried_again_at_once(
+    node: "type[Node]",
+) -> None:
+    """It did not listen yet; the wait that comes next was made long by the kubelet before it."""
+    async with node(watched=False) as here:
+        here.keeper.kubelet_appeared(here.directory.put(KUBELET_SOCKET))
+        await here.clock.advance(600)
+        identity = here.directory.put(KUBELET_SOCKET)
+        tries = len(here.registrar.times)
+        while len(here.registrar.times) == tries:
+            await here.clock.advance(1)
+        here.keeper.kubelet_appeared(identity)
+        here.kubelet.listen()
+        await here.clock.advance(0.1)
+        assert here.is_well()

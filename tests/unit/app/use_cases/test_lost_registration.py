@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import RegistrationLost, ResourceRegistered
 from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.resources import ResourceName
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.unit.app.use_cases.conftest import Node
 
 WIDGET = ResourceName("example.com", "widget")
@@ -196,3 +200,70 @@ async def test_a_kubelet_that_lives_on_is_found_by_looking_again(node: "type[Nod
         here.registrar.deaf = False
         await here.clock.advance(1)
         assert here.is_well()
+
+
+async def test_a_server_that_is_still_starting_is_given_up_before_the_next_one_starts(
+    node: "type[Node]",
+) -> None:
+    async with node() as here:
+        here.host.may_serve.clear()
+        here.host.may_close.clear()
+        await here.start_kubelet()
+        await here.kubelet.restart()
+        await here.clock.settle()
+        assert here.keeper.phase is Phase.RENEWING
+        assert len(here.host.times) == 1
+        here.host.may_close.set()
+        await here.clock.settle()
+        assert len(here.host.times) == 2
+        here.host.may_serve.set()
+        await here.clock.settle()
+        assert here.is_well()
+
+
+async def test_a_look_while_a_server_starts_finds_no_loss_of_the_last_ones_socket(
+    node: "type[Node]",
+) -> None:
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(1)
+        here.host.may_serve.clear()
+        await here.remove_own_socket()
+        assert here.keeper.phase is Phase.STARTING
+        await here.clock.advance(5)
+        here.host.may_serve.set()
+        await here.clock.settle()
+        assert here.is_well()
+        assert len(here.host.times) == 2
+
+
+class Clumsy(Registrar):
+    """A kubelet that removes our socket while it registers us, the first time."""
+
+    def __init__(self) -> None:
+        self.remove: Callable[[], None] = lambda: None
+        self.endpoints: list[str] = []
+
+    async def reachable(self) -> bool:
+        """Say that it is there."""
+        return True
+
+    async def register(self, registration: Registration, seconds: float) -> None:
+        """Accept."""
+        del seconds
+        self.endpoints.append(registration.endpoint)
+        remove, self.remove = self.remove, lambda: None
+        remove()
+
+
+async def test_a_socket_lost_during_register_is_missed_as_soon_as_that_has_ended(
+    node: "type[Node]",
+) -> None:
+    """Nobody watches here, and the kubelet's stream would be waited for in vain."""
+    kubelet = Clumsy()
+    async with node(watched=False, registrar=kubelet) as here:
+        kubelet.remove = lambda: here.directory.remove(*here.sockets)
+        here.keeper.kubelet_appeared(here.directory.put(KUBELET_SOCKET))
+        await here.clock.advance(0.1)
+        assert len(kubelet.endpoints) == 2
+        assert here.sockets == (kubelet.endpoints[1],)
