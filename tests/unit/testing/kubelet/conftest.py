@@ -45,6 +45,11 @@ class Stream:
     outbox: "SimpleQueue[pb.ListAndWatchResponse | Exception | None]"
     over: threading.Event
 
+    def end(self) -> None:
+        """Note that the kubelet has gone, and let the handler end."""
+        self.over.set()
+        self.outbox.put(None)
+
 
 class BarePlugin(DevicePluginServicer):
     """Answers every call by what its attributes say, and remembers the calls."""
@@ -156,8 +161,8 @@ class BarePlugin(DevicePluginServicer):
             if self.list is not None:
                 stream.outbox.put(self.list)
             self.streams.append(stream)
-        context.add_callback(stream.over.set)
-        context.add_callback(lambda: stream.outbox.put(None))
+        if not context.add_callback(stream.end):
+            stream.end()
         self._remember("ListAndWatch", request, context)
         while (item := stream.outbox.get()) is not None:
             if isinstance(item, Exception):

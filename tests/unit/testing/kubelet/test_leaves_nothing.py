@@ -89,12 +89,13 @@ from tempfile import TemporaryDirectory
 import grpc
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as pb
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
-from deviceplugin.testing.kubelet import FakeKubelet, Hang, Limits
+from deviceplugin.testing.kubelet import FakeKubelet, Hang, Limits, RegisterAsked
 
 hasty = Limits(dial=0.2)
+fresh = [("grpc.use_local_subchannel_pool", 1)]
 with TemporaryDirectory(prefix="fk-") as path, FakeKubelet(path, limits=hasty) as kubelet:
-    for _ in range(3):
-        with grpc.insecure_channel(f"unix:{kubelet.socket}") as channel:
+    for life in (1, 2, 3):
+        with grpc.insecure_channel(f"unix:{kubelet.socket}", options=fresh) as channel:
             register = RegistrationStub(channel).Register
             for endpoint in ("missing.sock", ""):
                 request = pb.RegisterRequest(
@@ -106,6 +107,7 @@ with TemporaryDirectory(prefix="fk-") as path, FakeKubelet(path, limits=hasty) a
                     assert problem.code() is grpc.StatusCode.UNKNOWN, problem
             kubelet.faults.on_register(Hang())
             pending = register.future(request, timeout=10)
+            kubelet.history.await_count(RegisterAsked, 3 * life, timeout=10)
             kubelet.restart()
             assert pending.exception()
 assert not {"pytest", "hypothesis", "deviceplugin.app"} & set(sys.modules)
