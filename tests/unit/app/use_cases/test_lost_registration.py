@@ -4,8 +4,10 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 
+from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import RegistrationLost, ResourceRegistered
 from deviceplugin.domain.lifecycle import Phase
@@ -267,3 +269,35 @@ async def test_a_socket_lost_during_register_is_missed_as_soon_as_that_has_ended
         await here.clock.advance(0.1)
         assert len(kubelet.endpoints) == 2
         assert here.sockets == (kubelet.endpoints[1],)
+
+
+class OneTimer(ManualClock):
+    """Time that passes for one kind of timer alone, when a test says so."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.rung = asyncio.Event()
+        self._seconds = seconds
+
+    async def sleep(self, seconds: float) -> None:
+        """Return when it is rung for, if ever."""
+        await (self.rung.wait() if seconds == self._seconds else asyncio.Event().wait())
+
+
+async def test_a_timer_that_rings_as_it_is_cleared_is_not_taken_for_the_next_one(
+    node: "type[Node]",
+) -> None:
+    """Its signal is in the mailbox already, behind the one by which it is cleared."""
+    here = node(registrar=Clumsy())
+    clock = OneTimer(here.world.timing.stream)
+    here.world = attrs.evolve(here.world, clock=clock)
+    here.keeper = here.keep(here.open(WIDGET, here.board))
+    async with here:
+        await here.start_kubelet()
+        before = here.keeper.phase
+        clock.rung.set()
+        stream = here.host.plugins[0].devices.watch()
+        await anext(stream)
+        await here.clock.settle()
+        assert (before, here.keeper.phase) == (Phase.REGISTERED, Phase.LISTED)
+        await stream.aclose()

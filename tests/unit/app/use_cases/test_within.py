@@ -80,6 +80,7 @@ async def test_the_limit_holds_even_for_what_resists_being_cancelled(
         await waiting
     let_go.set()
     await clock.settle()
+    del waiting
     gc.collect()
     loop.set_exception_handler(None)
     assert complaints == []
