@@ -4,6 +4,7 @@ import asyncio
 import errno
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from deviceplugin.domain.errors import InvalidValueError, ServingError
@@ -118,6 +119,8 @@ class Manager:
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings the injector along
 
         ResourceName(str(parts["namespace"]), "any")
+        # Once for all, in case the process changes its directory.
+        parts["plugin_dir"] = str(Path(str(parts["plugin_dir"])).absolute())
         self._container = Container(timing=timing, **parts)
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
@@ -159,8 +162,9 @@ class Manager:
                 loop.run_until_complete(serving)
             finally:
                 serving.cancel()
-                with suppress(asyncio.CancelledError):
-                    loop.run_until_complete(serving)
+                while not serving.done():  # an interrupt leaves the loop once a task that it meets
+                    with suppress(asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+                        loop.run_until_complete(serving)
                 loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()

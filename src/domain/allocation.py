@@ -1,6 +1,7 @@
 """The rule that turns device ids into what a container gets."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import attrgetter
 from typing import TypeVar
 
 import attrs
@@ -62,7 +63,7 @@ def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) ->
     release call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, and
     grants nothing.
     """
-    wanted = sorted(set(ids))
+    wanted = sorted(set(ids), key=attrgetter("value"))
     known = {key: devices[key] for key in wanted if key in devices}
     ill = [key.value for key, info in known.items() if info.health is not Health.HEALTHY]
     if len(known) < len(wanted):

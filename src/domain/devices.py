@@ -11,6 +11,7 @@ import attrs
 
 from deviceplugin.domain.errors import InvalidDeviceError
 
+_MAX_NUMA_NODE: Final = 2**63 - 1
 MAX_ID: Final = 63
 """Longest device id, by the comment on `Device.ID` in the kubelet's API."""
 _DIGEST: Final = 12
@@ -148,6 +149,13 @@ def frozen_mapping(values: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType(dict(sorted(values.items())))
 
 
+def _all_are(part: str, kind: type, values: Iterable[object]) -> None:
+    """Refuse what a type checker would have, while the author's own code is on the stack."""
+    for value in values:
+        if not isinstance(value, kind):
+            raise InvalidDeviceError(part, value, f"must be a {kind.__name__}")
+
+
 @attrs.frozen(kw_only=True, unsafe_hash=False)
 class DeviceInfo:
     """One schedulable unit: its state, and what a container that is given it gets.
@@ -174,9 +182,12 @@ class DeviceInfo:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would fail in the kubelet or the runtime, far from its cause."""
+        _all_are("health", Health, (self.health,))
+        _all_are("device node", DeviceNode, self.nodes)
+        _all_are("mount", Mount, self.mounts)
         for node in self.numa_nodes:
-            if node < 0:
-                rule = "must not be negative; leave an unknown one out"
+            if not 0 <= node <= _MAX_NUMA_NODE:
+                rule = "must not be negative, nor beyond 63 bits; leave an unknown one out"
                 raise InvalidDeviceError("NUMA node", node, rule)
         _named("environment variable", self.envs)
         _named("annotation", self.annotations)

@@ -25,6 +25,20 @@ status codes are known to the kubelet adapter alone.
 
 from collections.abc import Iterable
 
+LONGEST_REASON = 4096
+"""Characters of a reason: gRPC clients take no status above some 8 KiB."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return what to tell of an error: never raises, and any message can carry it."""
+    try:
+        text = str(error)
+    except Exception as worse:  # noqa: BLE001 - an author's __str__ may raise anything
+        text = f"(its text cannot be had: {type(worse).__name__})"
+    if not isinstance(error, DevicePluginError):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text.encode("utf-8", "backslashreplace").decode()[:LONGEST_REASON]
+
 
 class DevicePluginError(Exception):
     """The root: whatever this package raises on purpose is one of these."""

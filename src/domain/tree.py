@@ -6,6 +6,7 @@ from types import MappingProxyType
 import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
+from deviceplugin.domain.errors import InvalidDeviceError
 from deviceplugin.domain.resources import ResourceName
 
 Devices = Mapping[DeviceId, DeviceInfo]
@@ -72,6 +73,8 @@ class DeviceTree:
         `type_name` is the part after the manager's namespace, or a whole `domain/name`. Raises
         `InvalidResourceNameError` and `InvalidDeviceError`.
         """
+        if not isinstance(info, DeviceInfo):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidDeviceError("device", info, "must be a DeviceInfo")
         key = device_id if isinstance(device_id, DeviceId) else DeviceId(device_id)
         self.add_type(type_name)
         self._types[type_name][key] = info

@@ -1,6 +1,7 @@
 """What pods get, and that nothing of ours fails one that could have run."""
 
 import asyncio
+from typing import cast
 
 import grpc
 import grpc.aio
@@ -244,3 +245,43 @@ async def test_an_author_that_hangs_holds_up_nobody_for_ever(stage: Raise) -> No
         on.manager.stop()
         await asyncio.wait_for(on.serving, 2)
         assert isinstance(await hung, PodRejected)
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("bad \udcff"), "ValueError: bad"),
+        (GeneratorExit(), "raised GeneratorExit"),
+        (ValueError("x" * 100_000), "ValueError: xxx"),
+    ],
+    ids=["surrogate", "no-exception", "long"],
+)
+async def test_whatever_an_author_raises_is_an_answer(
+    stage: Raise, error: BaseException, text: str
+) -> None:
+    """The kubelet sets no deadline: silence would stop every admission on the node."""
+
+    class Author(Puppet):
+        def allocate(self, request: Request) -> Grant | None:
+            del request
+            raise error
+
+    async with stage(author=Author()) as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        assert text in await asyncio.wait_for(_rejected(on, Pod.asking("p", {WIDGET: 1})), 5)
+
+
+async def test_what_is_no_grant_is_told_as_such(stage: Raise) -> None:
+    """The usual slip of an author's code is a forgotten return."""
+
+    class Author(Puppet):
+        def post_allocate(self, request: Request, grant: Grant) -> Grant:
+            del request, grant
+            return cast("Grant", None)
+
+    async with stage(author=Author()) as on:
+        on.puppet.show(widget="a")
+        await on.lists("a")
+        reason = await _rejected(on, Pod.asking("p", {WIDGET: 1}))
+        assert "must return a Grant, not NoneType" in reason

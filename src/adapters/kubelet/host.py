@@ -98,22 +98,21 @@ class GrpcHost(Host):
             bound = server.add_insecure_port(self.directory.target(name))
         except RuntimeError as error:
             self.directory.check()
-            raise self._failure(name) from error
+            raise self._failure() from error
         if not bound:
-            raise self._failure(name)
+            raise self._failure()
 
     def _identity(self, name: str) -> FileIdentity:
         try:
             status = self.directory.file(name).stat()
         except OSError as error:
-            message = (
-                f"{self.directory.file(name)}: somebody removed the socket as soon as it was made"
-            )
+            message = f"{self.directory.path}: somebody removes sockets as soon as they are made"
             raise ServingError(error.errno, message) from error
         return FileIdentity(status.st_dev, status.st_ino, status.st_ctime_ns)
 
-    def _failure(self, name: str) -> ServingError:
-        return ServingError(errno.EIO, f"{self.directory.file(name)}: cannot bind a socket there")
+    def _failure(self) -> ServingError:
+        """Leave the socket's name out: it is new each time, and the reason is not."""
+        return ServingError(errno.EIO, f"{self.directory.path}: cannot bind a socket there")
 
 
 async def _started(server: grpc.aio.Server) -> None:

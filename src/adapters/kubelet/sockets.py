@@ -22,7 +22,7 @@ _NAME_BYTES: Final = len("dp-0123456789ab-01234567.sock")
 
 def _checked(path: str) -> str:
     """Return `path`, absolute; raises `ServingError` if nothing could ever be served there."""
-    absolute = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps each ".."
+    absolute = str(Path(path).absolute())
     if found := sorted(set(absolute) & set(_UNSAFE)):
         message = (
             f"plugin directory {absolute}: gRPC reads {' '.join(found)} in a target "
@@ -87,16 +87,19 @@ def _why_unusable(path: str) -> int:
     """Return the errno that making a socket would meet, 0 if none. Nothing is made to find out."""
     try:
         os.stat(os.path.join(path, "."))  # noqa: PTH116, PTH118 - the dot makes a file fail with ENOTDIR
+        if os.access(path, os.W_OK | os.X_OK, effective_ids=True):
+            return 0
+        read_only = bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     except OSError as error:
         return error.errno or errno.EIO
-    if os.access(path, os.W_OK | os.X_OK, effective_ids=True):
-        return 0
-    read_only = bool(os.statvfs(path).f_flag & os.ST_RDONLY)
     return errno.EROFS if read_only else errno.EACCES
 
 
 def connect_error(path: Path) -> int:
     """Return the errno of connecting to the unix socket at `path`, 0 if somebody listens there."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as probe:
-        code = probe.connect_ex(os.fspath(path))
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as probe:
+            code = probe.connect_ex(os.fspath(path))
+    except OSError as error:
+        return error.errno or errno.EIO  # no descriptor is left: that may pass, too
     return 0 if code == errno.EAGAIN else code

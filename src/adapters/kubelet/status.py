@@ -18,6 +18,7 @@ from deviceplugin.domain.errors import (
     StoppedError,
     UnhealthyDeviceError,
     UnknownDeviceError,
+    reason_of,
 )
 
 STATUS: Final[Mapping[type[DevicePluginError], grpc.StatusCode]] = {
@@ -40,5 +41,5 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
     """Return code and text for `error`; the text ends up in the pod's status, for people."""
     for kind in type(error).__mro__:
         if kind in STATUS:
-            return STATUS[kind], str(error)
-    return grpc.StatusCode.UNKNOWN, f"{type(error).__name__}: {error}"
+            return STATUS[kind], reason_of(error)
+    return grpc.StatusCode.UNKNOWN, reason_of(error)

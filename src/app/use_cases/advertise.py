@@ -119,9 +119,9 @@ class Advertise:
         self._watch_kubelet.unfollow(served.keeper)
         self._post(name, served.board, {})
         self._retired[name] = served.board.inventory
-        self._retiring[name] = self._tasks.create_task(self._say_last_word(served))
+        self._retiring[name] = self._tasks.create_task(self._say_last_word(name, served))
 
-    async def _say_last_word(self, served: _Served) -> None:
+    async def _say_last_word(self, name: ResourceName, served: _Served) -> None:
         """Let the kubelet read that all is Unhealthy, then close: an empty list could harm it."""
         served.board.retire()
         try:
@@ -131,3 +131,4 @@ class Advertise:
         finally:
             served.keeper.stop()
         await asyncio.wait({served.life})
+        self._retiring.pop(name, None)

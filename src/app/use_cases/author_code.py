@@ -58,6 +58,11 @@ async def run_either(worker: Worker, call: "partial[Awaitable[_Result] | _Result
         if task is None or task.cancelling():
             raise
         raise RuntimeError(f"{_name(call.func)} awaited something that was cancelled") from error
+    except (Exception, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        # gRPC would answer it with silence, and the kubelet would wait for ever.
+        raise RuntimeError(f"{_name(call.func)} raised {type(error).__name__}") from error
 
 
 async def _ran(worker: Worker, call: "partial[Awaitable[_Result] | _Result]") -> _Result:

@@ -8,6 +8,7 @@ import attrs
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.errors import reason_of
 from deviceplugin.domain.events import PreferenceFailed
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import PreferredAllocator
@@ -35,7 +36,7 @@ class _Prefers(PrefersDevices):
                 return chosen
             reason = _misfit(wish, chosen)
         except Exception as error:  # noqa: BLE001 - an error of the author's must fail no pod
-            reason = f"{type(error).__name__}: {error}"
+            reason = reason_of(error)
         self.journal.record(PreferenceFailed(resource=self.resource, reason=reason))
         return ()
 

@@ -37,10 +37,12 @@ class RunPlugin:
                     tasks.create_task(self._follow(latest)),
                     scanning,
                 )
-                await self._end(scanning)
-                latest.stop()
-                for task in others:
-                    task.cancel()
+                try:
+                    await self._end(scanning)
+                finally:
+                    latest.stop()
+                    for task in others:
+                        task.cancel()
         finally:
             latest.stop()
             self.directory.close()

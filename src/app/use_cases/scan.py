@@ -9,7 +9,7 @@ import attrs
 from deviceplugin.app.use_cases.author_code import run_either
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.within import within
-from deviceplugin.domain.errors import StoppedError
+from deviceplugin.domain.errors import StoppedError, reason_of
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -61,7 +61,7 @@ class RunScanner:
             return False
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
             self._failures += 1
-            reason = f"{type(error).__name__}: {error}"
+            reason = reason_of(error)
             self.journal.record(ScanFailed(reason=reason, failures=self._failures))
             return True
         return False

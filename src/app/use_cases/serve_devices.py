@@ -9,7 +9,7 @@ from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.prefer_devices import PreferByAuthor, PreferByPolicy
 from deviceplugin.domain.allocation import Grant, Request, select
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.errors import AllocationError
+from deviceplugin.domain.errors import AllocationError, reason_of
 from deviceplugin.domain.events import AllocationFailed, DevicesAllocated
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.journal import Journal
@@ -64,10 +64,12 @@ class ServeDevices(AdvertisesDevices):
         if self.allocator is not None:
             grant = await self.code.call(self.allocator.allocate, request)
             if grant is not None:
-                return grant
+                return _granted(grant)
         grant = request.default()
         if self.post_allocator is not None:
-            grant = await self.code.call(self.post_allocator.post_allocate, request, grant)
+            grant = _granted(
+                await self.code.call(self.post_allocator.post_allocate, request, grant)
+            )
         return grant
 
     def _refused(self, ids: Sequence[DeviceId], error: Exception) -> None:
@@ -77,9 +79,15 @@ class ServeDevices(AdvertisesDevices):
             AllocationFailed(
                 resource=self.resource,
                 devices=tuple(sorted(key.value for key in ids)),
-                reason=str(error) or type(error).__name__,
+                reason=reason_of(error),
             )
         )
+
+
+def _granted(grant: object) -> Grant:
+    if not isinstance(grant, Grant):
+        raise TypeError(f"the plugin's code must return a Grant, not {type(grant).__name__}")
+    return grant
 
 
 @attrs.frozen(kw_only=True)

@@ -195,3 +195,21 @@ def test_an_unhealthy_copy_differs_in_nothing_else() -> None:
     assert ill == attrs.evolve(info, health=Health.UNHEALTHY)
     assert info.health is Health.HEALTHY
     assert ill.unhealthy() is ill
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("health", {"health": "Healthy"}),
+        ("device node", {"nodes": "/dev/null"}),
+        ("device node", {"nodes": ["/dev/null"]}),
+        ("mount", {"mounts": [DeviceNode("/dev/null")]}),
+        ("NUMA node", {"numa_nodes": [2**63]}),
+    ],
+)
+def test_a_part_of_the_wrong_kind_is_refused_where_it_is_made(
+    part: str, wrong: dict[str, Any]
+) -> None:
+    """Not in the stream to the kubelet, where it would strand the resource."""
+    with pytest.raises(InvalidDeviceError, match=part):
+        DeviceInfo(**wrong)

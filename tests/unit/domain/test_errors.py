@@ -8,6 +8,7 @@ import pytest
 
 from deviceplugin.domain import errors
 from deviceplugin.domain.errors import (
+    LONGEST_REASON,
     AllocationClashError,
     AllocationTimeoutError,
     DevicePluginError,
@@ -17,6 +18,7 @@ from deviceplugin.domain.errors import (
     ServingError,
     UnhealthyDeviceError,
     UnknownDeviceError,
+    reason_of,
 )
 
 LINE = re.compile(
@@ -115,3 +117,31 @@ def test_an_errno_is_kept_beside_the_text_not_in_it(
     error = kind(13, "/plugins: permission denied")
     assert (error.errno, str(error)) == (13, "/plugins: permission denied")
     assert str(kind("without a number")) == "without a number"
+
+
+class UnspeakableError(Exception):
+    """An error whose text cannot be had."""
+
+    def __str__(self) -> str:
+        """Fail."""
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (errors.ScanError("no /sys"), "no /sys"),
+        (ValueError("bad"), "ValueError: bad"),
+        (ValueError(), "ValueError"),
+        (ValueError("bad \udcff"), "ValueError: bad \\udcff"),
+        (UnspeakableError(), "UnspeakableError: (its text cannot be had: RuntimeError)"),
+    ],
+)
+def test_a_reason_can_be_told_of_any_error(error: Exception, reason: str) -> None:
+    """Whatever an author's code raises; our own errors speak for themselves."""
+    assert reason_of(error) == reason
+
+
+def test_a_reason_is_short_enough_for_a_status() -> None:
+    """A client that cannot take the status would not learn that the call failed."""
+    assert len(reason_of(ValueError("x" * 10**6))) == LONGEST_REASON

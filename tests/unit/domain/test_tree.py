@@ -130,3 +130,10 @@ def test_a_tree_shows_how_many_devices_each_type_has() -> None:
     tree.add_device("yellow", "a", WELL)
     tree.add_type("green")
     assert repr(tree) == "DeviceTree(yellow: 1, green: 0)"
+
+
+def test_what_is_no_device_is_refused_when_it_is_added() -> None:
+    """In the scanner's own stack."""
+    nothing: Any = None
+    with pytest.raises(InvalidDeviceError, match="must be a DeviceInfo"):
+        DeviceTree().add_device("widget", "a", nothing)

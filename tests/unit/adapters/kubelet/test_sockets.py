@@ -2,9 +2,11 @@
 
 import errno
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -121,3 +123,25 @@ def _directory_for(base: Path, length: int) -> Path:
     directory = base / ("d" * (length - name - 1 - len(os.fsencode(base)) - 1))
     directory.mkdir(exist_ok=True)
     return directory
+
+
+def test_no_descriptor_left_is_a_reason_not_a_crash(tmp_path: Path) -> None:
+    """It may pass; what it says of the kubelet is that it cannot be reached now."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        code = connect_error(tmp_path / "kubelet.sock")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert code == errno.EMFILE
+
+
+def test_a_path_is_read_as_the_kernel_reads_it() -> None:
+    """A link before `..` leads elsewhere than its text says; all must mean one directory."""
+    with TemporaryDirectory() as base:
+        (Path(base) / "far" / "deep").mkdir(parents=True)
+        (Path(base) / "far" / "plugins").mkdir()
+        (Path(base) / "link").symlink_to(Path(base) / "far" / "deep")
+        place = SocketDirectory(f"{base}/link/../plugins")
+        place.check()
+        assert place.file("x").parent.samefile(Path(base) / "far" / "plugins")

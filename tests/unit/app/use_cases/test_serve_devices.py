@@ -199,7 +199,7 @@ async def test_an_authors_error_fails_the_pod_and_is_recorded_with_its_text() ->
     with pytest.raises(RuntimeError, match="no firmware for 1"):
         await service.allocate(A)
     assert [event.reason for event in service.journal.of(AllocationFailed)] == [
-        "no firmware for 1"
+        "RuntimeError: no firmware for 1"
     ]
     silent = Service(FailsSilently())
     with pytest.raises(SilentError):
