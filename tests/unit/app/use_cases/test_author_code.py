@@ -10,7 +10,7 @@ import pytest
 
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.worker import InlineWorker
-from deviceplugin.app.use_cases.author_code import AuthorCode
+from deviceplugin.app.use_cases.author_code import AuthorCode, run_either
 from deviceplugin.domain.errors import AllocationTimeoutError
 from deviceplugin.domain.ports.driven.worker import Worker
 
@@ -141,7 +141,7 @@ async def test_what_is_cancelled_within_an_authors_code_is_an_error_of_theirs() 
 
 
 async def test_our_own_cancelling_is_none() -> None:
-    call = asyncio.create_task(code(ManualClock()).call(HANGING))
+    call = asyncio.create_task(run_either(InlineWorker(), partial(HANGING)))
     await ManualClock().settle()
     call.cancel()
     await asyncio.wait({call})
