@@ -35,6 +35,8 @@ def text_fault(node: ScalarNode) -> str | None:
     tag, value = _tag(node), node.value
     if tag == "null" and not value:
         return "must be text, and there is nothing"
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        return "has half a character (a surrogate), which no file name can have"
     if tag == "str" and (node.style is not None or not _LIKE_A_NUMBER.fullmatch(value)):
         return None
     if tag == "merge":

@@ -222,3 +222,10 @@ def test_all_faults_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) ->
         "9:29",
         "9:34",
     ]
+
+
+def test_half_a_character_is_no_text(tmp_path: Path) -> None:
+    """No file can have it in its name, and no message can carry it."""
+    (fault,) = faults(tmp_path, described('    match: [{subsystem: "\\uD800"}]'))
+    assert fault.startswith("4:")
+    assert "surrogate" in fault
