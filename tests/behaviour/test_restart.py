@@ -14,11 +14,12 @@ from tests.support.stage import WIDGET, Puppet, Raise, Stage, beside
 from deviceplugin import Manager
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
-from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed, ResourceRegistered
+from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed
 from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     DropEarly,
     DropLate,
+    Era,
     FakeKubelet,
     Hang,
     Late,
@@ -26,6 +27,7 @@ from deviceplugin.testing.kubelet import (
     Profile,
     Record,
     Refuse,
+    Registered,
     Started,
     Step,
     StreamOpened,
@@ -74,6 +76,7 @@ async def test_a_cut_stream_alone_brings_a_new_registration(stage: Raise) -> Non
 @pytest.mark.parametrize("stream_first", [True, False])
 async def test_a_stream_and_a_socket_lost_together_bring_one_registration(
     stage: Raise,
+    profile: Profile,
     stream_first: bool,  # noqa: FBT001
 ) -> None:
     """Whichever is noticed first."""
@@ -89,25 +92,27 @@ async def test_a_stream_and_a_socket_lost_together_bring_one_registration(
             await beside(step)
         await on.renewed(socket.name)
         await on.lists("a")
-        assert on.registrations() == 2
+        assert 2 <= on.registrations() <= 2 + _spare(profile)
 
 
-async def test_each_removal_of_our_socket_brings_one_registration(stage: Raise) -> None:
+async def test_each_removal_of_our_socket_brings_one_registration(
+    stage: Raise, profile: Profile
+) -> None:
     """Ten removals, ten registrations, the last socket is the one that answers."""
     async with stage(timing=Timing(settle=0.0)) as on:
         on.puppet.show(widget="a")
-        for count in range(1, 11):
-            await on.lists("a")
-            assert on.registrations() == count
-            (socket,) = on.sockets()
-            await on.journal.next(ResourceRegistered)
-            await beside(socket.unlink)
-            await on.renewed(socket.name)
         await on.lists("a")
-        assert on.registrations() == 11
+        for removals in range(1, 11):
+            endpoint = str(on.kubelet.resource(WIDGET).endpoint)
+            (on.kubelet.directory / endpoint).unlink(missing_ok=True)
+            await on.renewed(endpoint)
+            await on.lists("a")
+            assert 1 <= on.registrations() - removals <= 1 + _spare(profile) * removals
         (socket,) = on.sockets()
         async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
             await DevicePluginStub(channel).GetDevicePluginOptions(wire.Empty())
+        registered = [each.endpoint for each in on.kubelet.history.of(Registered)]
+        assert len(set(registered)) == len(registered)
 
 
 async def test_a_kubelet_that_comes_late_finds_us_waiting(stage: Raise) -> None:
@@ -266,3 +271,12 @@ async def test_a_cancelled_manager_ends_as_such_in_whatever_moment(
 
 def _sockets(directory: Path) -> list[Path]:
     return list(directory.glob("dp-*.sock"))
+
+
+def _spare(profile: Profile) -> int:
+    """How many registrations more a loss may cost.
+
+    A kubelet that tells endpoints apart by resource alone may cut the new stream when it notices
+    the end of the old one.
+    """
+    return 0 if profile.era is Era.BY_SOCKET else 1
