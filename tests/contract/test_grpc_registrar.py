@@ -1,8 +1,9 @@
 """The gRPC registrar obeys the laws of `Registrar` with a kubelet over real gRPC."""
 
 import asyncio
+import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -164,3 +165,35 @@ def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
             await registrar.register(_registration("p.sock"), BOUND)
 
     run(law())
+
+
+def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
+    """A channel that failed backs off for seconds; each Register has a fresh one of its own."""
+
+    async def law() -> None:
+        world = _GrpcWorld(tmp_path, Profile.V1_37)
+        served = await world.host.serve(ScriptedPlugin().front())
+        with socket.socket(socket.AF_UNIX) as deaf:
+            deaf.bind(str(tmp_path / "kubelet.sock"))
+            deaf.listen()
+            hanging_up = asyncio.ensure_future(_beside(lambda: _hang_up(deaf)))
+            for _ in range(3):
+                with pytest.raises(RegistrationUnclearError):
+                    await world.registrar.register(_registration(served.endpoint), BOUND)
+            deaf.shutdown(socket.SHUT_RDWR)
+            await hanging_up
+        await served.close()
+        await world.start_kubelet()
+        served = await world.host.serve(ScriptedPlugin().front())
+        await world.registrar.register(_registration(served.endpoint), BOUND)
+        await served.close()
+        await world.stop_kubelet()
+
+    run(law())
+
+
+def _hang_up(listener: socket.socket) -> None:
+    """Take each connection and end it, until the listener is shut."""
+    with suppress(OSError):
+        while True:
+            listener.accept()[0].close()
