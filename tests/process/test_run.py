@@ -115,8 +115,9 @@ def test_a_signal_before_there_is_anything_to_close_ends_it_in_silence(
 
         eventually(is_reading)
         process.send(number)
-        ended = process.ended()
+        # A signal between the open and the read of the pipe waits for the end of the read.
         os.close(*writers)
+        ended = process.ended()
     assert (ended.code, ended.out, ended.err.strip()) == (code, "", "")
 
 
