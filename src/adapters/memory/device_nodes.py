@@ -6,7 +6,7 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.discovery.globs import Glob
+from deviceplugin.domain.discovery.globs import Glob, path_globs
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40
@@ -53,14 +53,8 @@ class MemoryDeviceNodes(DeviceNodes):
 
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the paths that match a glob, sorted."""
-        root, *parts = pattern.split("/")[1:] or [""]
-        if f"/{root}" != _ROOT or not parts or {"", ".", ".."} & {*parts}:
-            return []
-        try:
-            globs = [Glob(part) for part in parts]
-        except ValueError:
-            return []
-        found = [_ROOT]
+        globs = path_globs(_ROOT, pattern)
+        found = [_ROOT] if globs else []
         for glob in globs:
             found = [f"{path}/{name}" for path in found for name in self._below(path, glob)]
         return sorted(found)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from deviceplugin.domain.discovery.globs import Glob
+from deviceplugin.domain.discovery.globs import Glob, path_globs
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
 MAX_LINKS: Final = 40
@@ -50,14 +50,8 @@ class SystemDeviceNodes(DeviceNodes):
 
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the paths that match a glob, sorted: at most `MAX_NAMES`."""
-        root, *parts = pattern.split("/")[1:] or [""]
-        if f"/{root}" != _ROOT or not parts or {"", ".", ".."} & {*parts}:
-            return []
-        try:
-            globs = [Glob(part) for part in parts]
-        except ValueError:
-            return []
-        found = [_ROOT]
+        globs = path_globs(_ROOT, pattern)
+        found = [_ROOT] if globs else []
         for glob in globs:
             matches = (f"{path}/{name}" for path in found for name in self._below(path, glob))
             found = list(islice(matches, MAX_NAMES))

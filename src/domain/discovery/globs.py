@@ -162,3 +162,17 @@ def _one_of(letters: str, *, negated: bool) -> str:
     if not ranges:
         return "." if negated else _NEVER
     return f"[{'^' if negated else ''}{''.join(ranges)}]"
+
+
+def path_globs(root: str, pattern: str) -> tuple[Glob, ...]:
+    """Return a glob for each part of a path below the folder `root`, itself right below `/`.
+
+    None for a pattern that leads elsewhere, or that no path can fit.
+    """
+    first, *parts = pattern.split("/")[1:] or [""]
+    if f"/{first}" != root or not parts or {"", ".", ".."} & {*parts}:
+        return ()
+    try:
+        return tuple(Glob(part) for part in parts)
+    except ValueError:
+        return ()
