@@ -72,6 +72,7 @@ class Container(DeclarativeContainer):
     origin: Provider[str] = Dependency(instance_of=str)
     namespace: Provider[str] = Dependency(instance_of=str)
     plugin_dir: Provider[str] = Dependency(instance_of=str)
+    kubelet_root: Provider[str] = Dependency(instance_of=str, default="/var/lib/kubelet")
     policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()
     rules: Provider[Any] = Dependency(default=())

@@ -153,7 +153,7 @@ def _answer_rows(answer: Answer) -> Iterator[Sequence[str]]:
 
 def _configuration(directory: str, terminal: OwnTerminal) -> Configuration:
     """Return the shipped configuration with one device more, which we can make vanish."""
-    flags = {"plugin_dir": directory, "rescan_seconds": RESCAN}
+    flags = {"plugin_dir": directory, "kubelet_root": directory, "rescan_seconds": RESCAN}
     shipped = load(None, {}, flags)
     rule = ResourceRule(
         resource=ResourceName(shipped.settings.domain, "terminal"),

@@ -31,6 +31,8 @@ class Manager:
     `PreferredAllocator`, `ContainerPreStarter`. A manager serves once. It installs no signal
     handlers and never exits the process.
 
+    `kubelet_root` is the kubelet's --root-dir, if it is not the plugin directory's parent.
+
     Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for the policy, and
     `ServingError` for a directory in which no socket could ever be.
     """
@@ -41,6 +43,7 @@ class Manager:
         plugin: Scanner,
         *,
         plugin_dir: str = PLUGIN_DIRECTORY,
+        kubelet_root: str | None = None,
         allocation_policy: str = "none",
         journal: Journal | None = None,
         timing: Timing | None = None,
@@ -52,6 +55,7 @@ class Manager:
             origin="scanner",
             namespace=namespace,
             plugin_dir=plugin_dir,
+            kubelet_root=kubelet_root,
             author=plugin,
             policy_of=_same_for_all(allocation_policy),
         )
@@ -64,6 +68,7 @@ class Manager:
         *,
         rescan_seconds: float = 5.0,
         plugin_dir: str = PLUGIN_DIRECTORY,
+        kubelet_root: str | None = None,
         allocation_policy: str = "none",
         journal: Journal | None = None,
         timing: Timing | None = None,
@@ -80,6 +85,7 @@ class Manager:
             origin="source",
             namespace=namespace,
             plugin_dir=plugin_dir,
+            kubelet_root=kubelet_root,
             author=source,
             rescan_seconds=float(rescan_seconds),
             policy_of=_same_for_all(allocation_policy),
@@ -106,6 +112,7 @@ class Manager:
             origin="sysfs",
             namespace=settings.domain,
             plugin_dir=settings.plugin_dir,
+            kubelet_root=settings.kubelet_root,
             author=None,
             rules=configuration.rules,
             sys_root=settings.sys_root,
@@ -120,7 +127,9 @@ class Manager:
 
         ResourceName(str(parts["namespace"]), "any")
         # Once for all, in case the process changes its directory.
-        parts["plugin_dir"] = str(Path(str(parts["plugin_dir"])).absolute())
+        plugin_dir = Path(str(parts["plugin_dir"])).absolute()
+        root = Path(str(parts.get("kubelet_root") or plugin_dir.parent)).absolute()
+        parts |= {"plugin_dir": str(plugin_dir), "kubelet_root": str(root)}
         self._container = Container(timing=timing, **parts)
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]

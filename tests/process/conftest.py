@@ -13,6 +13,7 @@ CONFIGURATION = """\
 version: 1
 domain: example.com
 plugin_dir: {plugins}
+kubelet_root: {plugins.parent}
 sys_root: {sys_root}
 rescan_seconds: 0.1
 resources:

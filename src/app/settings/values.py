@@ -58,13 +58,15 @@ class Settings:
 
     - `domain`: of resources that are named without one. The default is nobody's: `.local` is
       reserved (RFC 6762), so it can never be a vendor's.
-    - `plugin_dir`: the kubelet's plugin directory; `sys_root`, `dev_root`: where the host's /sys
-      and /dev are mounted.
+    - `plugin_dir`: the kubelet's plugin directory; `kubelet_root`: its --root-dir, below which are
+      pod-resources and plugins_registry; `sys_root`, `dev_root`: where the host's /sys and /dev
+      are mounted.
     - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change.
     """
 
     domain: str = attrs.field(default="devices.local", converter=_domain)
     plugin_dir: str = attrs.field(default="/var/lib/kubelet/device-plugins", converter=_path)
+    kubelet_root: str = attrs.field(default="/var/lib/kubelet", converter=_path)
     sys_root: str = attrs.field(default="/sys", converter=_path)
     dev_root: str = attrs.field(default="/dev", converter=_path)
     rescan_seconds: float = attrs.field(default=5.0, converter=_seconds)
@@ -106,6 +108,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
         for option in (
             Option(name="domain", parse=_domain, help="domain of resources named without one"),
             Option(name="plugin_dir", parse=_path, help="the kubelet's plugin directory"),
+            Option(name="kubelet_root", parse=_path, help="the kubelet's --root-dir"),
             Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
             Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
             Option(

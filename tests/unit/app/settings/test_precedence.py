@@ -10,6 +10,7 @@ from deviceplugin.app.settings import OPTIONS, InvalidConfigurationError, Settin
 OTHERS = {
     "domain": ("one.example", "two.example", "three.example"),
     "plugin_dir": ("/one", "/two", "/three"),
+    "kubelet_root": ("/one", "/two", "/three"),
     "sys_root": ("/one", "/two", "/three"),
     "dev_root": ("/one", "/two", "/three"),
     "rescan_seconds": ("1", "2.5", "3"),
@@ -36,6 +37,7 @@ def test_defaults_are_pinned() -> None:
     assert load(None, {}, {}).settings == Settings(
         domain="devices.local",
         plugin_dir="/var/lib/kubelet/device-plugins",
+        kubelet_root="/var/lib/kubelet",
         sys_root="/sys",
         dev_root="/dev",
         rescan_seconds=5.0,
