@@ -54,7 +54,7 @@ class Signal(Enum):
     REACHABLE = "a kubelet takes connections"
     UNREACHABLE = "no connection to the kubelet; nothing was sent"
     STREAM_OPENED = "the kubelet called ListAndWatch"
-    STREAM_ENDED = "the last ListAndWatch stream ended"
+    STREAM_ENDED = "the ListAndWatch stream ended"
     SOCKET_LOST = "our socket is gone or no longer ours"
     TIMER = "the timer ran out"
     CLOSED = "our server is closed"

@@ -2,9 +2,12 @@
 
 import asyncio
 
+import grpc.aio
 from tests.support.stage import WIDGET, Raise, beside
 
 from deviceplugin import DeviceInfo, Health
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
+from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.domain.events import ScanFailed, ScanRecovered
 from deviceplugin.testing.kubelet import ListReceived
 
@@ -124,3 +127,20 @@ async def test_a_scan_that_returns_ends_the_plugin(stage: Raise) -> None:
         on.puppet.end()
         await asyncio.wait_for(on.serving, 2)
         assert on.sockets() == []
+
+
+async def test_a_person_who_looks_at_the_lists_does_not_hide_the_end_of_the_kubelets_stream(
+    stage: Raise,
+) -> None:
+    """Such as with grpcurl, left open: it is another stream of the same server."""
+    async with stage() as on:
+        on.puppet.show(widget="a b")
+        await on.lists("a", "b")
+        (socket,) = on.sockets()
+        async with grpc.aio.insecure_channel(f"unix:{socket}") as channel:
+            look = DevicePluginStub(channel).ListAndWatch(wire.Empty())
+            await look.read()
+            await beside(lambda: on.kubelet.cut_stream(WIDGET))
+            await on.renewed(socket.name)
+            await on.lists("a", "b")
+            assert on.registrations() == 2

@@ -1,4 +1,4 @@
-"""Notice when the kubelet's streams of one incarnation open and end."""
+"""Notice when the kubelet's stream of one incarnation opens and ends."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -13,32 +13,35 @@ from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices
 
 @attrs.define
 class ObservedDevices(AdvertisesDevices):
-    """Passes everything on; tells when the first stream opens and when the last one is ended.
+    """Passes everything on; tells when a stream opens while there is none, and when it is ended.
 
-    Its end is the only sign of a kubelet that died or cut it. A stream that ends by itself,
-    because the resource is retired, is no such sign.
+    A kubelet opens one stream to an incarnation, and its end is the only sign of a kubelet that
+    died or cut it. Streams that open beside it, such as a person's who looks at the lists, are
+    nobody's sign: neither may theirs be taken for the kubelet's end nor hide it. A stream that
+    ends by itself, because the resource is retired, is no such sign either.
     """
 
     devices: AdvertisesDevices
     opened: Callable[[], None]
     ended: Callable[[], None]
-    _streams: int = attrs.field(default=0, init=False)
+    _watched: bool = attrs.field(default=False, init=False)
 
     async def watch(self) -> AsyncGenerator[Listing]:
         """Yield what the devices yield."""
-        self._streams += 1
-        if self._streams == 1:
+        is_first, retired = not self._watched, False
+        if is_first:
+            self._watched = True
             self.opened()
-        retired = False
         try:
             async with aclosing(self.devices.watch()) as listings:
                 async for listing in listings:
                     yield listing
             retired = True
         finally:
-            self._streams -= 1
-            if not self._streams and not retired:
-                self.ended()
+            if is_first:
+                self._watched = False
+                if not retired:
+                    self.ended()
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
         """Return the devices' grant."""

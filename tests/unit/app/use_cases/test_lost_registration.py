@@ -34,7 +34,7 @@ async def test_a_stream_that_ends_alone_is_enough_to_register_again(node: "type[
         assert here.registrations == 2
         assert socket not in here.sockets
         (lost,) = here.journal.of(RegistrationLost)
-        assert (lost.endpoint, lost.reason) == (socket, "the last ListAndWatch stream ended")
+        assert (lost.endpoint, lost.reason) == (socket, "the ListAndWatch stream ended")
 
 
 async def test_a_stream_that_ends_at_once_each_time_is_renewed_ever_more_slowly(

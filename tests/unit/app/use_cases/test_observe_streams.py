@@ -63,15 +63,37 @@ async def test_a_stream_whose_reader_is_cancelled_ends() -> None:
     assert observed.board.readers == 0
 
 
-async def test_of_several_streams_the_first_and_the_last_are_told_of() -> None:
+async def test_a_stream_beside_the_first_hides_nothing_and_is_no_sign() -> None:
+    """A person's look at the lists, left open, must not hide that the kubelet is gone."""
     observed = Observed()
-    one, two = observed.devices.watch(), observed.devices.watch()
-    await anext(one)
-    await anext(two)
-    await one.aclose()
+    kubelets, persons = observed.devices.watch(), observed.devices.watch()
+    await anext(kubelets)
+    await anext(persons)
     assert observed.told == ["opened"]
-    await two.aclose()
+    await kubelets.aclose()
     assert observed.told == ["opened", "ended"]
+    await persons.aclose()
+    assert observed.told == ["opened", "ended"]
+
+
+async def test_a_stream_that_is_ended_beside_the_first_is_no_loss() -> None:
+    observed = Observed()
+    kubelets, persons = observed.devices.watch(), observed.devices.watch()
+    await anext(kubelets)
+    await anext(persons)
+    await persons.aclose()
+    assert observed.told == ["opened"]
+    await kubelets.aclose()
+
+
+async def test_a_stream_after_the_end_of_the_last_is_told_of_again() -> None:
+    """A person may have looked before the kubelet came."""
+    observed = Observed()
+    for times in (1, 2):
+        stream = observed.devices.watch()
+        await anext(stream)
+        await stream.aclose()
+        assert observed.told == ["opened", "ended"] * times
 
 
 async def test_a_stream_that_ends_because_the_resource_goes_is_no_loss() -> None:

@@ -43,7 +43,7 @@ def test_a_lost_registration_is_told_with_its_reason_unless_we_end_it_ourselves(
     it.report.moved(Phase.STEADY, Signal.STREAM_ENDED, Phase.RENEWING, "a.sock")
     assert it.journal.events == (
         RegistrationLost(
-            resource=WIDGET, endpoint="a.sock", reason="the last ListAndWatch stream ended"
+            resource=WIDGET, endpoint="a.sock", reason="the ListAndWatch stream ended"
         ),
     )
     it.report.moved(Phase.STEADY, Signal.STOP, Phase.STOPPING, "b.sock")
