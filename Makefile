@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test coverage check format protos protos-check test-lowest package bench upgrade clean
+.PHONY: help run test coverage check format protos protos-check test-lowest package bench soak upgrade clean
 
 help: ## List the verbs.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,10 @@ IMPORT_DOMAIN := 'import importlib, pkgutil, deviceplugin.domain as domain; \
 
 bench: $(VENV)/.dev ## Measure speed and size against bare servers, and hold them to their bounds.
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# GRPC_VERBOSITY: each cut connection is a line of gRPC's otherwise.
+soak: $(VENV)/.dev ## Thousands of accidents: ARGS="--rounds 10000 --seconds 600 --seed 1 --kubelet 1.37".
+	@GRPC_VERBOSITY=NONE $(BIN)/python -m tests.soak $(ARGS)
 
 upgrade: ## Write constraints.txt anew, from the newest of everything.
 	@rm -rf $(WORK)/upgrade

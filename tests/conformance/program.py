@@ -96,6 +96,10 @@ class Program:
         for answer in pending.values():
             answer.set_exception(end)
 
+    def signal(self, number: int) -> None:
+        """Send it a signal that does not end it."""
+        self._process.send_signal(number)
+
     def terminate(self) -> None:
         """End it with SIGTERM, and wait."""
         self._process.terminate()

@@ -93,6 +93,12 @@ class RealKubelet:
         """Die by SIGKILL. Does nothing if it is not running."""
         self._die(Program.kill)
 
+    def signal(self, number: int) -> None:
+        """Send its process a signal that does not end it. Raises `KubeletDownError`."""
+        if self._program is None:
+            raise KubeletDownError("the kubelet is not running")
+        self._program.signal(number)
+
     def _die(self, how: Callable[[Program], None]) -> None:
         program, self._program = self._program, None
         if program is not None:

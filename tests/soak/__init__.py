@@ -1,0 +1,1 @@
+"""A plugin in a process of its own, a kubelet, and thousands of accidents."""

@@ -1,0 +1,167 @@
+"""Round after round: the devices change, an accident happens, and all must be well again."""
+
+import time
+from collections import defaultdict
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import attrs
+from tests.conformance.real import KUBELET_DIRECTORY, RealKubelet
+from tests.soak.accidents import RESOURCES, Scene, accidents
+from tests.soak.subject import Figures, Subject, Truth
+
+from deviceplugin.testing.kubelet import FakeKubelet, Profile, ResourceView
+
+if TYPE_CHECKING:
+    from tests.conformance.kubelets import Kubelet
+
+PATIENCE: Final = 30.0
+"""Seconds after which a resource counts as stranded. The worst accident takes one or two."""
+WARM_UP: Final = 50
+"""Rounds before the start is measured: allocators and caches fill on the first occasion."""
+_REST: Final = 2.0
+"""Seconds in which timers run out and connections that ended are cleared away."""
+_IDS: Final = tuple("abcdefgh")
+
+
+@attrs.define
+class Report:
+    """What a soak has shown."""
+
+    rounds: int = 0
+    seconds: dict[str, list[float]] = attrs.field(
+        factory=lambda: defaultdict[str, list[float]](list)
+    )
+    """By accident, how long it took until all was well again."""
+    stranded: list[str] = attrs.field(factory=list[str])
+    start: Figures | None = None
+    end: Figures | None = None
+
+
+class Soak:
+    """A plugin and a kubelet for any number of rounds."""
+
+    def __init__(self, scene: Scene) -> None:
+        """Take the scene; nothing happens yet."""
+        self._scene = scene
+        self._accidents = accidents(scene.kubelet)
+        self._truth: Truth = {}
+        self._seen: dict[str, set[str]] = defaultdict(set)
+        self.report: Final = Report()
+
+    def run(self, rounds: int, seconds: float) -> Report:
+        """Run so many rounds, or for so long, whichever is over first."""
+        until = time.monotonic() + seconds
+        while self.report.rounds < rounds and time.monotonic() < until:
+            if self.report.rounds == min(WARM_UP, rounds // 2):
+                self.report.start = self._measured()
+            self._round()
+            self.report.rounds += 1
+        self.report.end = self._measured()
+        return self.report
+
+    def _measured(self) -> Figures:
+        """How big the plugin is at rest, with the same devices each time."""
+        self._show({name.partition("/")[2]: {"a": True} for name in RESOURCES})
+        self._verify("rest")
+        time.sleep(_REST)
+        return self._scene.subject.measure()
+
+    def _round(self) -> None:
+        chance = self._scene.chance
+        names = list(self._accidents)
+        weights = [weight for _, weight in self._accidents.values()]
+        (name,) = chance.choices(names, weights)
+        first = chance.random() < 0.5
+        if first:
+            self._change()
+        self._accidents[name][0](self._scene)
+        if not first:
+            self._change()
+        begin = time.monotonic()
+        self._verify(name)
+        self.report.seconds[name].append(time.monotonic() - begin)
+        self._scene.subject.deafen(off=False)
+
+    def _change(self) -> None:
+        """Another set of devices, and now and then one resource fewer."""
+        chance = self._scene.chance
+        types = [name.partition("/")[2] for name in RESOURCES]
+        self._show(
+            {
+                name: {
+                    key: chance.random() < 0.7 for key in chance.sample(_IDS, chance.randint(0, 6))
+                }
+                for name in types
+                if chance.random() < 0.9
+            }
+        )
+
+    def _show(self, truth: Truth) -> None:
+        self._truth = truth
+        for name, devices in self._truth.items():
+            self._seen[name] |= devices.keys()
+        self._scene.subject.show(self._truth)
+
+    def _verify(self, name: str) -> None:
+        for resource in RESOURCES:
+            try:
+                self._scene.kubelet.await_resource(resource, self._is_well(resource), PATIENCE)
+            except TimeoutError as error:
+                self.report.stranded.append(f"round {self.report.rounds}, {name}: {error}")
+
+    def _is_well(self, resource: str) -> "_Expectation":
+        kind = resource.partition("/")[2]
+        real = isinstance(self._scene.kubelet, RealKubelet)
+        return _Expectation(self._truth.get(kind), self._seen[kind], shows_ill=not real)
+
+
+@attrs.frozen
+class _Expectation:
+    """How the kubelet must see a resource: None if there is none.
+
+    Healthy is what the scan found healthy; all that it found is there; whatever else there is was
+    found before and may be held by a container.
+    """
+
+    truth: Mapping[str, bool] | None
+    ever: set[str]
+    shows_ill: bool = attrs.field(kw_only=True)
+
+    def __call__(self, seen: ResourceView) -> bool:
+        if self.truth is None:
+            return (seen.streams, seen.allocatable) == (0, 0)
+        healthy = {key for key, device in seen.devices.items() if device.healthy}
+        wanted = {key for key, well in self.truth.items() if well}
+        if (seen.streams, healthy, seen.allocatable) != (1, wanted, len(wanted)):
+            return False
+        if not self.shows_ill:
+            return len(self.truth) <= seen.capacity <= len(self.ever)
+        return self.truth.keys() <= seen.devices.keys() <= self.ever
+
+
+@contextmanager
+def staged(kubelet: str, seed: int) -> Generator[Soak]:
+    """Give a soak with a kubelet: a fake one of this version, or a real one by its program."""
+    with TemporaryDirectory() as temporary:
+        is_real = Path(kubelet).is_absolute()
+        base = KUBELET_DIRECTORY if is_real else Path(temporary)
+        (base / "a").mkdir()
+        place = base / "device-plugins"
+        place.symlink_to(base / "a")
+        chosen: Kubelet = (
+            RealKubelet(Path(kubelet))
+            if is_real
+            else FakeKubelet(place, profile=Profile.named(kubelet), seed=seed)
+        )
+        chosen.start()
+        try:
+            with Subject(place) as subject:
+                chance = Random(seed)  # noqa: S311 - a course of events, no secret
+                yield Soak(Scene(kubelet=chosen, subject=subject, place=place, chance=chance))
+        finally:
+            chosen.stop()

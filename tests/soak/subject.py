@@ -1,0 +1,96 @@
+"""The plugin's process, from outside."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import attrs
+
+Truth = Mapping[str, Mapping[str, bool]]
+"""By type and id, whether a device is healthy."""
+
+
+@attrs.frozen(kw_only=True)
+class Figures:
+    """What the process has of the machine."""
+
+    kibibytes: int
+    threads: int
+    descriptors: int
+    tasks: int
+
+
+class Subject:
+    """A context manager: the plugin runs inside; at the end it must go by itself, with 0."""
+
+    def __init__(self, directory: Path) -> None:
+        """Name the directory in which it registers."""
+        self._directory: Final = directory
+
+    def __enter__(self) -> Self:
+        """Start it."""
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", "tests.soak.plugin", str(self._directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End it. Raises `subprocess.CalledProcessError` if it did not end well."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.close()
+            code = self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        finally:
+            self._process.stdout.close()
+        if code and error is None:
+            raise subprocess.CalledProcessError(code, "tests.soak.plugin")
+
+    def show(self, truth: Truth) -> None:
+        """Let the scan find this."""
+        self._tell("show", found=truth)
+
+    def fail(self) -> None:
+        """Let the scan raise once."""
+        self._tell("fail")
+
+    def deafen(self, *, off: bool) -> None:
+        """Take inotify away from it, or give it back."""
+        self._tell("deafen", off=off)
+
+    def hold(self) -> None:
+        """Return when its event loop stands still."""
+        self._tell("hold")
+        self._answer()
+
+    def release(self) -> None:
+        """Let its event loop go on."""
+        self._tell("release")
+
+    def measure(self) -> Figures:
+        """Ask how big it is."""
+        self._tell("measure")
+        return Figures(**self._answer())
+
+    def _tell(self, do: str, **more: object) -> None:
+        assert self._process.stdin is not None
+        print(json.dumps({"do": do, **more}), file=self._process.stdin, flush=True)
+
+    def _answer(self) -> Any:  # noqa: ANN401 - whatever it says
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
