@@ -156,6 +156,10 @@ class RegistrationUnclearError(RegistrationError, TimeoutError):
 class SocketLostError(RegistrationError, FileNotFoundError):
     """Our socket is gone or is no longer ours, seen right before Register: nothing was sent."""
 
+    def __str__(self) -> str:
+        """Return the message without the number, which `errno` holds."""
+        return self.strerror or super().__str__()
+
 
 class ServingError(DevicePluginError, OSError):
     """The plugin directory or a socket in it cannot be used; the message says which and why."""

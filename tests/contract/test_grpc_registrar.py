@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
-from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
+from deviceplugin.adapters.kubelet.registrar import MAX_CALLS, GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.domain.devices import DeviceId, Health
 from deviceplugin.domain.errors import (
@@ -71,6 +71,13 @@ class _GrpcWorld(RegistrarWorld):
     def hang_next(self) -> None:
         self.kubelet.faults.on_register(Hang())
 
+    def put_deaf(self, endpoint: str) -> None:
+        with socket.socket(socket.AF_UNIX) as deaf:
+            deaf.bind(str(self.kubelet.directory / endpoint))
+
+    def remove(self, endpoint: str) -> None:
+        (self.kubelet.directory / endpoint).unlink()
+
     async def asked(self, count: int) -> None:
         await eventually(lambda: len(self.kubelet.history.of(RegisterAsked)) >= count)
 
@@ -95,6 +102,7 @@ async def _beside(work: Callable[[], None]) -> None:
 
 
 class _GrpcRegistrar(RegistrarContract):
+    turns = MAX_CALLS
     profile: Profile
 
     @asynccontextmanager
@@ -149,8 +157,9 @@ def test_a_socket_without_the_service_is_named(tmp_path: Path) -> None:
         host = GrpcHost(SocketDirectory(str(tmp_path)))
         served = await host.serve(ScriptedPlugin().front())
         (tmp_path / "kubelet.sock").symlink_to(served.endpoint)
+        registration = _registration(served.endpoint)
         with pytest.raises(RegistrationRefusedError, match=r"v1beta1\.Registration/Register"):
-            await soon(GrpcRegistrar(host.directory).register(_registration("p.sock"), BOUND))
+            await soon(GrpcRegistrar(host.directory).register(registration, BOUND))
         await served.close()
 
     run(law())

@@ -48,6 +48,7 @@ async def register(directory: Path) -> None:
     registration = Registration(
         resource=ScriptedPlugin().resource, endpoint="p.sock", options=Options()
     )
+    (directory / registration.endpoint).touch()
     await GrpcRegistrar(SocketDirectory(str(directory))).register(registration, 10.0)
 
 

@@ -13,8 +13,9 @@ from deviceplugin.testing.contracts.registrar import RegistrarContract, Registra
 
 
 class _MemoryWorld(RegistrarWorld):
-    def __init__(self, kubelet: MemoryKubelet, clock: ManualClock) -> None:
-        self._kubelet = kubelet
+    def __init__(self, directory: MemoryDirectory, clock: ManualClock) -> None:
+        self._directory = directory
+        self._kubelet = MemoryKubelet(directory, clock)
         self._clock = clock
 
     @property
@@ -41,6 +42,12 @@ class _MemoryWorld(RegistrarWorld):
     def hang_next(self) -> None:
         self._kubelet.hang_next()
 
+    def put_deaf(self, endpoint: str) -> None:
+        self._directory.put(endpoint)
+
+    def remove(self, endpoint: str) -> None:
+        self._directory.remove(endpoint)
+
     async def asked(self, count: int) -> None:
         await self._kubelet.until(lambda: len(self._kubelet.registrations) >= count)
 
@@ -61,5 +68,6 @@ class TestMemoryKubelet(RegistrarContract):
     @asynccontextmanager
     async def world(self) -> AsyncGenerator[RegistrarWorld]:
         clock = ManualClock()
-        async with MemoryKubelet(MemoryDirectory(clock), clock) as kubelet:
-            yield _MemoryWorld(kubelet, clock)
+        world = _MemoryWorld(MemoryDirectory(clock), clock)
+        async with world.registrar:
+            yield world

@@ -1,6 +1,7 @@
 """Register with the kubelet."""
 
 import asyncio
+import errno
 import os
 from typing import Final
 
@@ -16,6 +17,7 @@ from deviceplugin.domain.errors import (
     RegistrationError,
     RegistrationRefusedError,
     RegistrationUnclearError,
+    SocketLostError,
 )
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 
@@ -64,17 +66,32 @@ class GrpcRegistrar(Registrar):
     async def register(self, registration: Registration, seconds: float) -> None:
         """Register, awaited in the loop that also answers the kubelet's call back.
 
-        The seconds count from our turn on.
+        The seconds count from our turn on, and so do the looks at both sockets: a kubelet may have
+        cleaned up while we waited for it.
         """
-        self._check_listening()
+        async with self._turns:
+            self._check_listening()
+            self._check_served(registration.endpoint)
+            await self._call(registration, seconds)
+
+    async def _call(self, registration: Registration, seconds: float) -> None:
         target = self.directory.target(KUBELET_SOCKET)
-        async with self._turns, grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
+        async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
             try:
                 await RegistrationStub(channel).Register(
                     from_registration(registration), timeout=seconds
                 )
             except grpc.aio.AioRpcError as error:
                 raise _explained(error, seconds) from error
+
+    def _check_served(self, endpoint: str) -> None:
+        """Look whether the endpoint is there: the kubelet would try to dial it for 10 s.
+
+        Its name was never used before, so a file that has it is the one that was served.
+        """
+        path = self.directory.file(endpoint)
+        if not os.path.lexists(path):
+            raise SocketLostError(errno.ENOENT, f"{path}: somebody removed our socket")
 
     def _check_listening(self) -> None:
         """Find out by a bare connect whether anybody listens.

@@ -12,7 +12,11 @@ from deviceplugin.adapters.memory.host import MemoryHost
 from deviceplugin.adapters.memory.sessions import Session, Sessions
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, Health
-from deviceplugin.domain.errors import KubeletUnreachableError, RegistrationRefusedError
+from deviceplugin.domain.errors import (
+    KubeletUnreachableError,
+    RegistrationRefusedError,
+    SocketLostError,
+)
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
@@ -75,6 +79,8 @@ class MemoryKubelet(Host, Registrar):
             raise KubeletUnreachableError(
                 f"nobody listens on {self._directory.path}/{KUBELET_SOCKET}"
             )
+        if self._directory.identity(registration.endpoint) is None:
+            raise SocketLostError(f"no file {self._directory.path}/{registration.endpoint}")
         answered = asyncio.Event()
         if not self.answers_first:
             answered.set()

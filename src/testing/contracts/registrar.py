@@ -3,7 +3,7 @@
 import asyncio
 from abc import abstractmethod
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import pytest
 
@@ -11,6 +11,7 @@ from deviceplugin.domain.errors import (
     KubeletUnreachableError,
     RegistrationRefusedError,
     RegistrationUnclearError,
+    SocketLostError,
 )
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar, Registration
@@ -65,6 +66,16 @@ class RegistrarWorld(Protocol):
         ...
 
     @abstractmethod
+    def put_deaf(self, endpoint: str) -> None:
+        """Make a socket, or what counts as one, on which nobody listens."""
+        ...
+
+    @abstractmethod
+    def remove(self, endpoint: str) -> None:
+        """Remove a socket."""
+        ...
+
+    @abstractmethod
     async def asked(self, count: int) -> None:
         """Return when this many Registers have reached the kubelet."""
         ...
@@ -87,6 +98,9 @@ class RegistrarWorld(Protocol):
 
 class RegistrarContract:
     """What holds for each registrar: subclass it and provide `world`."""
+
+    turns: ClassVar[int] = 0
+    """How many Registers this registrar sends at a time, so that one more must wait; 0 if any."""
 
     def world(self) -> AbstractAsyncContextManager[RegistrarWorld]:
         """Return a world of its own for one test."""
@@ -126,12 +140,50 @@ class RegistrarContract:
     async def test_is_refused_where_nobody_listens(self, world: RegistrarWorld) -> None:
         """A kubelet that cannot dial the endpoint says no, after it has tried for a while."""
         await soon(world.start_kubelet())
-        registration = _of(ScriptedPlugin().front(), "nobody.sock")
+        world.put_deaf("deaf.sock")
+        registration = _of(ScriptedPlugin().front(), "deaf.sock")
         patience = world.dial_seconds + BOUND
         work = asyncio.create_task(world.registrar.register(registration, patience))
         await world.pass_time(world.dial_seconds)
         with pytest.raises(RegistrationRefusedError, match="failed to dial device plugin"):
             await asyncio.wait_for(work, patience + BOUND)
+
+    @law
+    async def test_sends_nothing_for_a_socket_that_is_gone(self, world: RegistrarWorld) -> None:
+        """A kubelet that starts removes sockets; it would then try to dial ours for 10 s."""
+        await soon(world.start_kubelet())
+        registration = _of(ScriptedPlugin().front(), "gone.sock")
+        with pytest.raises(SocketLostError, match=r"gone\.sock"):
+            await soon(world.registrar.register(registration, BOUND))
+        await soon(self._register(world))
+        await soon(world.asked(1))
+
+    @law
+    async def test_looks_at_the_socket_when_its_turn_has_come(self, world: RegistrarWorld) -> None:
+        """However many wait before it: the look that counts is the one right before Register."""
+        if not self.turns:
+            pytest.skip("turns: this registrar lets nobody wait")
+        await soon(world.start_kubelet())
+        front = ScriptedPlugin().front()
+        served = [await world.host.serve(front) for _ in range(self.turns)]
+        for _ in served:
+            world.hang_next()
+        hanging = [
+            asyncio.create_task(world.registrar.register(_of(front, each.endpoint), BOUND))
+            for each in served
+        ]
+        await soon(world.asked(self.turns))
+        world.put_deaf("late.sock")
+        late = asyncio.create_task(world.registrar.register(_of(front, "late.sock"), BOUND))
+        await asyncio.sleep(0)
+        world.remove("late.sock")
+        for each in hanging:
+            each.cancel()
+        with pytest.raises(SocketLostError):
+            await soon(asyncio.wait_for(late, None))
+        await asyncio.gather(*hanging, return_exceptions=True)
+        for each in served:
+            await soon(each.close())
 
     @law
     async def test_finds_no_kubelet_where_there_is_none(self, world: RegistrarWorld) -> None:

@@ -61,8 +61,8 @@ class Registrar(Protocol):
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the kubelet has accepted; it calls back before it does.
 
-        Raises within `seconds`: `KubeletUnreachableError` if nothing was sent,
-        `RegistrationRefusedError` if it said no, `RegistrationUnclearError` if it may have said
-        yes.
+        Raises within `seconds`: `KubeletUnreachableError` or, if the endpoint's socket is gone,
+        `SocketLostError` if nothing was sent, `RegistrationRefusedError` if it said no,
+        `RegistrationUnclearError` if it may have said yes.
         """
         ...

@@ -20,6 +20,7 @@ from deviceplugin.domain.errors import (
     RegistrationRefusedError,
     RegistrationUnclearError,
     ServingError,
+    SocketLostError,
 )
 from deviceplugin.domain.ports.driven.kubelet import Incarnation, Registration
 from deviceplugin.domain.preference import Wish
@@ -104,7 +105,7 @@ async def test_its_start_removes_every_socket_and_nothing_else(plane: Plane) -> 
     await plane.kubelet.restart()
     assert plane.directory.names() == ("kubelet.sock", "kubelet_internal_checkpoint")
     assert plane.directory.identity("kubelet.sock") != before
-    assert isinstance(await plane.fails(served), RegistrationRefusedError)
+    assert isinstance(await plane.fails(served), SocketLostError)
 
 
 @law
