@@ -23,7 +23,8 @@ from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.contracts.law import BOUND, eventually, soon
-from deviceplugin.testing.contracts.registrar import RegistrarContract, RegistrarWorld
+from deviceplugin.testing.contracts.registrar import RegistrarContract
+from deviceplugin.testing.contracts.registrar_world import RegistrarWorld
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin
 from deviceplugin.testing.kubelet import (
     DropLate,

@@ -9,7 +9,8 @@ from deviceplugin.adapters.memory.kubelet import MemoryKubelet
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.testing.contracts.registrar import RegistrarContract, RegistrarWorld
+from deviceplugin.testing.contracts.registrar import RegistrarContract
+from deviceplugin.testing.contracts.registrar_world import RegistrarWorld
 
 
 class _MemoryWorld(RegistrarWorld):
