@@ -90,7 +90,7 @@ class Container(DeclarativeContainer):
     directory: Provider[PluginDirectory] = Singleton(
         InotifyDirectory, plugin_dir, clock=clock, journal=journal
     )
-    host: Provider[Host] = Singleton(GrpcHost, sockets)
+    host: Provider[Host] = Singleton(GrpcHost, sockets, journal)
     registrar: Provider[Registrar] = Singleton(GrpcRegistrar, sockets)
 
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)

@@ -156,6 +156,17 @@ class PreferenceFailed(ResourceEvent):
 
 
 @attrs.frozen(kw_only=True)
+class ListTooLarge(ResourceEvent):
+    """A list has more bytes than a kubelet takes; the last one that fitted stays in force."""
+
+    level: ClassVar[Level] = "warning"
+    devices: int
+    size: int
+    bound: int
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
 class ScanFailed(Event):
     """A scan raised; the last good tree stays in force. `failures` in a row so far."""
 

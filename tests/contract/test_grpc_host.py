@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,15 +14,21 @@ from tests.support.grpc_world import GrpcWorld
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.kubelet.translate import MAX_LIST_BYTES, from_listing
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
+from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.allocation import Grant
-from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.devices import DeviceId, Health
+from deviceplugin.domain.events import ListTooLarge
+from deviceplugin.domain.inventory import ListedDevice, Listing
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.testing.contracts.host import HostContract
 from deviceplugin.testing.contracts.host_world import HostWorld
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin, listing
 from deviceplugin.testing.loop import run
+
+JOURNAL = MemoryJournal()
 
 
 class TestGrpcHost(HostContract):
@@ -41,7 +47,9 @@ def test_any_authority_is_answered(authority: str, tmp_path: Path) -> None:
     """Kubelets say localhost, older ones their socket's path, some clients encode it."""
 
     async def law() -> None:
-        served = await GrpcHost(SocketDirectory(str(tmp_path))).serve(ScriptedPlugin().front())
+        served = await GrpcHost(SocketDirectory(str(tmp_path)), JOURNAL).serve(
+            ScriptedPlugin().front()
+        )
         target, options = (
             f"unix:{tmp_path / served.endpoint}",
             [("grpc.default_authority", authority)],
@@ -62,7 +70,9 @@ def test_a_server_that_could_not_start_leaves_nothing(tmp_path: Path) -> None:
 
     async def law() -> None:
         with pytest.raises(RuntimeError):
-            await Vanishing(SocketDirectory(str(tmp_path))).serve(ScriptedPlugin().front())
+            await Vanishing(SocketDirectory(str(tmp_path)), JOURNAL).serve(
+                ScriptedPlugin().front()
+            )
 
     run(law())
     assert list(tmp_path.iterdir()) == []
@@ -73,7 +83,7 @@ def test_a_start_that_is_cancelled_leaves_nothing(turns: int, tmp_path: Path) ->
     """At whatever moment: a kubelet that restarts at once cancels many starts."""
 
     async def law() -> None:
-        host = GrpcHost(SocketDirectory(str(tmp_path)))
+        host = GrpcHost(SocketDirectory(str(tmp_path)), JOURNAL)
         serving = asyncio.ensure_future(host.serve(ScriptedPlugin().front()))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -105,7 +115,9 @@ def test_a_hundred_streams_leave_room_for_calls(tmp_path: Path) -> None:
 
 async def test_a_wish_about_ids_that_cannot_be_ours_has_no_preference(tmp_path: Path) -> None:
     """Another plugin may have left them with the kubelet; an error would fail the pod."""
-    served = await GrpcHost(SocketDirectory(str(tmp_path))).serve(ScriptedPlugin().front())
+    served = await GrpcHost(SocketDirectory(str(tmp_path)), JOURNAL).serve(
+        ScriptedPlugin().front()
+    )
     container = wire.ContainerPreferredAllocationRequest(
         available_deviceIDs=["a", "x" * 64], allocation_size=1
     )
@@ -115,3 +127,40 @@ async def test_a_wish_about_ids_that_cannot_be_ours_has_no_preference(tmp_path: 
         )
     await served.close()
     assert [list(each.deviceIDs) for each in answer.container_responses] == [[]]
+
+
+def _long_list(size: int) -> Listing:
+    """Return a list whose message has `size` bytes."""
+    devices = [ListedDevice(DeviceId(f"{n:063}"), Health.HEALTHY) for n in range(size // 76)]
+    lack = size - from_listing(tuple(devices)).ByteSize()
+    assert 0 <= lack < 76
+    devices[0] = ListedDevice(DeviceId("x" * (63 - (76 - lack) if lack else 63)), Health.HEALTHY)
+    if lack:
+        devices.append(ListedDevice(DeviceId("y" * 63), Health.HEALTHY))
+    assert from_listing(tuple(devices)).ByteSize() == size
+    return tuple(devices)
+
+
+async def test_a_list_that_no_kubelet_takes_is_not_sent_and_the_stream_lives(
+    tmp_path: Path,
+) -> None:
+    """Else the stream would end, and we would register again for ever."""
+    plugin, journal = ScriptedPlugin(), MemoryJournal()
+    world = GrpcWorld(tmp_path, journal)
+    served = await world.host.serve(plugin.front())
+    async with aclosing(world.listings(served.endpoint)) as listings:
+        assert await anext(listings) == listing("a", "b")
+        longest = _long_list(MAX_LIST_BYTES)
+        for sent in (longest, listing("c")):
+            plugin.show(_long_list(MAX_LIST_BYTES + 1))
+            await journal.next(ListTooLarge)
+            plugin.show(sent)
+            assert await anext(listings) == sent
+    await served.close()
+    first, _ = journal.of(ListTooLarge)
+    assert (first.resource, first.size, first.bound) == (
+        plugin.resource,
+        4_194_305,
+        4_194_304,
+    )
+    assert "several resource types" in first.reason

@@ -12,6 +12,7 @@ import pytest
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.registrar import MAX_CALLS, GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.devices import DeviceId, Health
 from deviceplugin.domain.errors import (
     KubeletUnreachableError,
@@ -45,7 +46,7 @@ class _GrpcWorld(RegistrarWorld):
     def __init__(self, directory: Path, profile: Profile) -> None:
         sockets = SocketDirectory(str(directory))
         self._registrar = GrpcRegistrar(sockets)
-        self._host = GrpcHost(sockets)
+        self._host = GrpcHost(sockets, MemoryJournal())
         self.kubelet = FakeKubelet(directory, profile=profile, limits=Limits(dial=DIAL))
 
     @property
@@ -155,7 +156,7 @@ def test_a_socket_without_the_service_is_named(tmp_path: Path) -> None:
     """What answers at kubelet.sock but is no kubelet is refused with the service asked for."""
 
     async def law() -> None:
-        host = GrpcHost(SocketDirectory(str(tmp_path)))
+        host = GrpcHost(SocketDirectory(str(tmp_path)), MemoryJournal())
         served = await host.serve(ScriptedPlugin().front())
         (tmp_path / "kubelet.sock").symlink_to(served.endpoint)
         registration = _registration(served.endpoint)

@@ -23,6 +23,7 @@ from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.kubelet.translate import from_listing, from_options
+from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin, listing
@@ -32,11 +33,13 @@ GET_OPTIONS: Final = "/v1beta1.DevicePlugin/GetDevicePluginOptions"
 LIST_AND_WATCH: Final = "/v1beta1.DevicePlugin/ListAndWatch"
 PINGS: Final = 60
 
+JOURNAL = MemoryJournal()
+
 
 @asynccontextmanager
 async def served(plugin: ScriptedPlugin, directory: Path) -> AsyncGenerator[Link]:
     """Serve a plugin, and dial it."""
-    incarnation = await GrpcHost(SocketDirectory(str(directory))).serve(plugin.front())
+    incarnation = await GrpcHost(SocketDirectory(str(directory)), JOURNAL).serve(plugin.front())
     try:
         async with dialled(directory / incarnation.endpoint) as link:
             yield link

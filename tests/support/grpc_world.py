@@ -14,6 +14,7 @@ from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.kubelet.status import status_of
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
+from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, Mount
 from deviceplugin.domain.inventory import ListedDevice, Listing
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginAsyncStub
+    from deviceplugin.domain.ports.driven.journal import Journal
     from deviceplugin.domain.preference import Wish
 
 _Answer = TypeVar("_Answer")
@@ -77,9 +79,9 @@ async def _called(call: Awaitable[_Answer]) -> _Answer:
 class GrpcWorld(HostWorld):
     """A host on real sockets in a directory; each call dials anew."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, journal: Journal | None = None) -> None:
         self._directory = directory
-        self._host = GrpcHost(SocketDirectory(str(directory)))
+        self._host = GrpcHost(SocketDirectory(str(directory)), journal or MemoryJournal())
 
     @property
     def host(self) -> GrpcHost:

@@ -16,6 +16,7 @@ from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
 )
 from deviceplugin.domain.errors import ServingError
 from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
@@ -76,13 +77,14 @@ class GrpcHost(Host):
     """Starts a grpc.aio server for each incarnation."""
 
     directory: SocketDirectory
+    journal: Journal
 
     async def serve(self, plugin: DevicePlugin) -> GrpcIncarnation:
         """Return once a new server accepts connections on a new socket."""
         self.directory.check()
         name = self.directory.new_name(plugin.resource)
         server = grpc.aio.server(options=_OPTIONS)
-        servicer = Servicer(plugin)
+        servicer = Servicer(plugin, self.journal)
         add_DevicePluginServicer_to_server(servicer, cast("grpc.aio.Server", _ByName(server)))
         try:
             self._bind(server, name)

@@ -7,12 +7,13 @@ can keep an Allocate waiting.
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
 import attrs
 
 from deviceplugin.adapters.kubelet.status import status_of
 from deviceplugin.adapters.kubelet.translate import (
+    MAX_LIST_BYTES,
     from_grants,
     from_listing,
     from_options,
@@ -24,12 +25,19 @@ from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginServicer
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import NotOfferedError, UnknownDeviceError
+from deviceplugin.domain.events import ListTooLarge
+from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, PrefersDevices
 
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
 
     Context = ServicerContext[object, object]
+
+_TOO_LARGE: Final = (
+    "a kubelet takes no longer list, so it was not sent: use shorter ids, or spread the devices "
+    "over several resource types"
+)
 
 _Power = TypeVar("_Power")
 
@@ -61,6 +69,7 @@ class Servicer(DevicePluginServicer):
     """Answers the kubelet with what `plugin` says."""
 
     plugin: DevicePlugin
+    journal: Journal
     _streams: int = attrs.field(default=0, init=False)
     _quiet: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
@@ -91,10 +100,31 @@ class Servicer(DevicePluginServicer):
         try:
             async with aclosing(self.plugin.devices.watch()) as listings:
                 async for listing in listings:
-                    await context.write(from_listing(listing))
+                    message = from_listing(listing)
+                    if self._fits(message):
+                        await context.write(message)
         finally:
             self._streams -= 1
             self._quiet.set()
+
+    def _fits(self, message: wire.ListAndWatchResponse) -> bool:
+        """Say whether a kubelet takes the list.
+
+        One that does not would end its stream: we would register again, for ever, and nothing
+        would be advertised meanwhile.
+        """
+        size = message.ByteSize()
+        if size > MAX_LIST_BYTES:
+            self.journal.record(
+                ListTooLarge(
+                    resource=self.plugin.resource,
+                    devices=len(message.devices),
+                    size=size,
+                    bound=MAX_LIST_BYTES,
+                    reason=_TOO_LARGE,
+                )
+            )
+        return size <= MAX_LIST_BYTES
 
     async def Allocate(  # noqa: N802 - the wire's name
         self, request: wire.AllocateRequest, context: "Context"

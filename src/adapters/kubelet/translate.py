@@ -1,6 +1,7 @@
 """The one place where the kubelet's messages and the domain's values meet."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2 import (
     AllocateResponse,
@@ -26,8 +27,11 @@ from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.preference import Wish
 
-API_VERSION = "v1beta1"
+API_VERSION: Final = "v1beta1"
 """The only version that any kubelet since 1.10 speaks."""
+
+MAX_LIST_BYTES: Final = 4 * 1024 * 1024
+"""The longest list that a kubelet takes: a longer one ends the stream and advertises nothing."""
 
 
 def to_device_ids(texts: Iterable[str]) -> tuple[DeviceId, ...]:

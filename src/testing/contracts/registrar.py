@@ -103,8 +103,8 @@ class RegistrarContract:
         late = asyncio.create_task(world.registrar.register(_of(front, "late.sock"), BOUND))
         await asyncio.sleep(0)
         world.remove("late.sock")
-        for each in hanging:
-            each.cancel()
+        for task in hanging:
+            task.cancel()
         with pytest.raises(SocketLostError):
             await soon(asyncio.wait_for(late, None))
         await asyncio.gather(*hanging, return_exceptions=True)

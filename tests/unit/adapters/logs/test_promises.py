@@ -14,6 +14,7 @@ PROMISED: Final = {
     "kubelet_awaited": "directory reason",
     "kubelet_missing": "directory seconds",
     "kubelet_vanished": "directory",
+    "list_too_large": "resource devices size bound reason",
     "preference_failed": "resource reason",
     "registration_failed": "resource endpoint reason failures",
     "registration_failed_again": "resource endpoint reason failures",
