@@ -6,7 +6,10 @@ nothing.
 """
 
 import asyncio
+import json
 import sys
+import threading
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
@@ -21,16 +24,36 @@ from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire  # noqa:
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2_grpc as rpc  # noqa: E402
 
 _LOCAL = (("grpc.default_authority", "localhost"), ("grpc.use_local_subchannel_pool", 1))
-_LIST = wire.ListAndWatchResponse(devices=[wire.Device(ID="dev0", health="Healthy")])
+
+
+class _News:
+    """The one list of all, and how to wait for the next."""
+
+    def __init__(self) -> None:
+        self._changed = asyncio.Event()
+        self.say(healthy=True)
+
+    def say(self, *, healthy: bool) -> None:
+        health = "Healthy" if healthy else "Unhealthy"
+        self.list = wire.ListAndWatchResponse(devices=[wire.Device(ID="dev0", health=health)])
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def next(self) -> None:
+        await self._changed.wait()
 
 
 class _Bare(rpc.DevicePluginServicer):
+    def __init__(self, news: _News) -> None:
+        self._news = news
+
     async def GetDevicePluginOptions(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
         return wire.DevicePluginOptions()
 
     async def ListAndWatch(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
-        await context.write(_LIST)
-        await asyncio.Event().wait()
+        while True:
+            await context.write(self._news.list)
+            await self._news.next()
 
     async def Allocate(self, request, context):  # noqa: ANN001, ANN202, ARG002, N802
         return wire.AllocateResponse(
@@ -47,10 +70,10 @@ class _Bare(rpc.DevicePluginServicer):
         )
 
 
-async def _serve(directory: Path, number: int, generation: int) -> grpc.aio.Server:
+async def _serve(directory: Path, number: int, generation: int, news: _News) -> grpc.aio.Server:
     endpoint = f"bare-{number}-{generation}.sock"
     server = grpc.aio.server()
-    rpc.add_DevicePluginServicer_to_server(_Bare(), server)
+    rpc.add_DevicePluginServicer_to_server(_Bare(news), server)
     server.add_insecure_port(f"unix:{directory / endpoint}")
     await server.start()
     async with grpc.aio.insecure_channel(
@@ -69,7 +92,16 @@ async def _serve(directory: Path, number: int, generation: int) -> grpc.aio.Serv
     return server
 
 
+def _hear(loop: asyncio.AbstractEventLoop, news: _News) -> None:
+    """Take the health of the devices from the input, a line each."""
+    for line in sys.stdin:
+        loop.call_soon_threadsafe(partial(news.say, healthy=json.loads(line)))
+
+
 async def _main(directory: Path, resources: int) -> None:
+    news = _News()
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=_hear, args=[loop, news], daemon=True).start()
     known, generation = 0, 0
     servers: list[grpc.aio.Server] = []
     while True:
@@ -81,7 +113,7 @@ async def _main(directory: Path, resources: int) -> None:
             known, generation = inode, generation + 1
             await asyncio.gather(*(server.stop(None) for server in servers))
             servers = await asyncio.gather(
-                *(_serve(directory, number, generation) for number in range(resources))
+                *(_serve(directory, number, generation, news) for number in range(resources))
             )
         await asyncio.sleep(0.002)
 

@@ -1,26 +1,30 @@
 """The framework with the same resources and devices as the bare servers."""
 
+import json
 import sys
-import time
 
-from deviceplugin import DeviceInfo, DeviceNode, DeviceTree, Manager, Notifier
+from deviceplugin import DeviceInfo, DeviceNode, DeviceTree, Health, Manager, Notifier
 
 
 class Bench:
-    """Finds one device of each of many types, once."""
+    """Finds one device of each of many types, as healthy as the last line of the input says."""
 
     def __init__(self, resources: int) -> None:
         """Remember how many."""
         self._resources = resources
 
     def scan(self, notifier: Notifier) -> None:
-        """Hand in the one tree, then rest."""
+        """Hand in a tree for each line."""
+        notifier.notify(self._tree(Health.HEALTHY))
+        for line in sys.stdin:
+            notifier.notify(self._tree(Health.HEALTHY if json.loads(line) else Health.UNHEALTHY))
+
+    def _tree(self, health: Health) -> DeviceTree:
         tree = DeviceTree()
         for number in range(self._resources):
-            tree.add_device(f"r{number}", "dev0", DeviceInfo(nodes=[DeviceNode("/dev/null")]))
-        notifier.notify(tree)
-        while True:
-            time.sleep(3600)
+            info = DeviceInfo(health=health, nodes=[DeviceNode("/dev/null")])
+            tree.add_device(f"r{number}", "dev0", info)
+        return tree
 
 
 if __name__ == "__main__":

@@ -1,0 +1,97 @@
+"""How long a plugin takes to react: each measure takes both in turns, in one run."""
+
+import time
+from statistics import median
+
+from benchmarks.measures import pair
+from benchmarks.results import Result
+from benchmarks.subject import Appearance, Kind, Subject, subject
+from deviceplugin.testing.kubelet import Registered
+
+_R0 = "bench.example.com/r0"
+
+
+def restart(kind: Kind, resources: int, rounds: int = 11) -> Result:
+    """From the appearance of kubelet.sock to every list received, median of the restarts.
+
+    Both serve beside each other if their kubelets can; real ones have one directory.
+    """
+    if kind.binary is None:
+        with pair(resources, kind) as (bare, ours):
+            times = [(_restarted(bare), _restarted(ours)) for _ in range(rounds)]
+    else:
+        # In two halves each, so that a machine that grows slow does not take sides.
+        half = [_half(name, kind, resources, rounds) for name in ("bare", "ours", "ours", "bare")]
+        times = list(zip(half[0] + half[3], half[1] + half[2], strict=True))
+    bare_times, our_times = zip(*times, strict=True)
+    return Result(
+        name=f"{kind.name} restarts: {resources} listed again",
+        unit="ms",
+        bare=median(bare_times) * 1e3,
+        ours=median(our_times) * 1e3,
+        bound=1.2,
+    )
+
+
+def _half(name: str, kind: Kind, resources: int, rounds: int) -> list[float]:
+    with subject(name, resources, kind) as running:
+        return [_restarted(running) for _ in range((rounds + 1) // 2)]
+
+
+def _restarted(running: Subject, gap: float = 0.5) -> float:
+    """Long enough dead and alive for both to have noticed and come to rest."""
+    running.kubelet.stop()
+    time.sleep(gap)
+    appearance = Appearance(running.kubelet.directory)
+    running.kubelet.start()
+    begin = appearance.moment()
+    running.listed()
+    time.sleep(gap + 0.5)
+    return running.last_list(begin) - begin
+
+
+def stream_cut(kind: Kind, rounds: int = 15) -> Result:
+    """From the cut of a stream, and nothing else, to the next registration."""
+    times: list[float] = []
+    with subject("ours", 1, kind) as ours:
+        for _ in range(rounds):
+            time.sleep(1.0)  # a stream that lived for less is the second failure in a row
+            registered = len(ours.kubelet.history.of(Registered))
+            begin = time.monotonic()
+            ours.kubelet.cut_stream(_R0)
+            ours.kubelet.await_resource(
+                _R0, lambda _, old=registered: len(ours.kubelet.history.of(Registered)) > old
+            )
+            times.append(ours.kubelet.history.of(Registered)[-1].at - begin)
+    return Result(
+        name=f"stream cut, registered again, {kind.name}",
+        unit="ms",
+        bare=None,
+        ours=median(times) * 1e3,
+        bound=50.0,
+        of="ours",
+    )
+
+
+def change(rounds: int = 200) -> Result:
+    """From a change that the plugin is told of to its arrival at the kubelet."""
+    with pair(1, Kind()) as both:
+        times: tuple[list[float], list[float]] = ([], [])
+        for number in range(rounds):
+            for running, taken in zip(both, times, strict=True):
+                taken.append(_told(running, healthy=bool(number % 2)))
+    return Result(
+        name="a change reaches the kubelet",
+        unit="ms",
+        bare=median(times[0]) * 1e3,
+        ours=median(times[1]) * 1e3,
+        bound=2.0,
+        of="difference",
+    )
+
+
+def _told(running: Subject, *, healthy: bool) -> float:
+    begin = time.monotonic()
+    running.tell(healthy)
+    running.kubelet.await_resource(_R0, lambda seen: seen.allocatable == int(healthy))
+    return time.monotonic() - begin
