@@ -60,6 +60,29 @@ class DeviceId:
         return self.value
 
 
+@attrs.frozen(order=True, cache_hash=True)
+class ForeignId(DeviceId):
+    """An id that a kubelet knows and that none of ours could be: from a plugin that was before us.
+
+    Raises `InvalidDeviceError` for what no kubelet could have been sent.
+    """
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what no message can hold."""
+        _sendable("device id", self.value)
+
+
+def id_as_held(text: str) -> DeviceId:
+    """Return an id as a kubelet says that it is held, whatever its form.
+
+    Raises `InvalidDeviceError` for what no kubelet could have been sent.
+    """
+    try:
+        return DeviceId(text)
+    except InvalidDeviceError:
+        return ForeignId(text)
+
+
 def _sendable(part: str, text: object) -> None:
     """Refuse what neither a message nor a program's environment can hold."""
     if not isinstance(text, str) or _UNSENDABLE.search(text):

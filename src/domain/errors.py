@@ -16,6 +16,7 @@ DevicePluginError
 │   ├── RegistrationUnclearError (TimeoutError)      maybe it worked: never try that socket twice
 │   └── SocketLostError          (FileNotFoundError) our socket is gone: nothing was sent
 ├── ServingError                 (OSError)           the plugin directory or socket cannot be used
+├── HoldersUnknownError                              nobody could say who holds what: keep all
 ├── ScanError                                        one look at the hardware failed: keep the last
 └── StoppedError                 (RuntimeError)      the plugin has ended: stop scanning
 
@@ -167,6 +168,10 @@ class ServingError(DevicePluginError, OSError):
     def __str__(self) -> str:
         """Return the message without the number, which `errno` holds."""
         return self.strerror or super().__str__()
+
+
+class HoldersUnknownError(DevicePluginError):
+    """A source could not say which devices containers hold. Whatever may be held is kept."""
 
 
 class ScanError(DevicePluginError):

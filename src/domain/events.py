@@ -60,6 +60,13 @@ class WatchDegraded(Event):
 
 
 @attrs.frozen(kw_only=True)
+class HoldersUnknown(Event):
+    """A source cannot say which devices containers hold, for the reason given: none is let go."""
+
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
 class ResourceEvent(Event):
     """Something about one resource."""
 
@@ -128,6 +135,20 @@ class InventoryChanged(ResourceEvent):
     added: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
     vanished: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class DevicesHeld(ResourceEvent):
+    """No scan finds these devices, but containers may hold them: they are listed as Unhealthy."""
+
+    devices: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class DevicesReleased(ResourceEvent):
+    """These vanished devices are held by nobody any more: they are no longer listed."""
+
+    devices: tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)

@@ -1,9 +1,9 @@
 """What we advertise of one resource, in generations."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Self
+from typing import Final, Self
 
 import attrs
 
@@ -19,6 +19,8 @@ class ListedDevice:
     health: Health
     numa_nodes: tuple[int, ...] = ()
 
+
+_UNKNOWN: Final = DeviceInfo(health=Health.UNHEALTHY)
 
 Listing = tuple[ListedDevice, ...]
 """What one ListAndWatch message says: every device, sorted by id."""
@@ -39,6 +41,10 @@ def _sorted_by_id(devices: Devices) -> Devices:
     )
 
 
+def _read_only(vanished: Mapping[DeviceId, int]) -> Mapping[DeviceId, int]:
+    return MappingProxyType(dict(vanished))
+
+
 def _listed(inventory: "Inventory") -> Listing:
     return tuple(
         ListedDevice(key, info.health, info.numa_nodes) for key, info in inventory.devices.items()
@@ -52,12 +58,18 @@ class Inventory:
     A device that a container may hold is never dropped: the kubelet (1.34 to 1.37, with a topology
     policy) crashes at each start when a held id is no longer listed. So what vanishes stays,
     Unhealthy.
+
+    `vanished` are those that the last scan did not find, each with the generation that first
+    listed it so; they alone can be let go.
     """
 
     devices: Mapping[DeviceId, DeviceInfo] = attrs.field(
         factory=dict[DeviceId, DeviceInfo], converter=_sorted_by_id
     )
     generation: int = 0
+    vanished: Mapping[DeviceId, int] = attrs.field(
+        factory=dict[DeviceId, int], converter=_read_only
+    )
     listing: Listing = attrs.field(
         default=attrs.Factory(_listed, takes_self=True), init=False, eq=False, repr=False
     )
@@ -65,11 +77,29 @@ class Inventory:
     def observe(self, found: Devices) -> Self:
         """Return the next generation after a scan of `found`, or self if nothing changed."""
         kept = {key: info.unhealthy() for key, info in self.devices.items() if key not in found}
-        return self._next({**kept, **found})
+        return self._next({**kept, **found}, kept.keys())
 
     def doubt(self) -> Self:
         """Return a generation in which nothing may be handed out, for want of a good scan."""
-        return self._next({key: info.unhealthy() for key, info in self.devices.items()})
+        doubted = {key: info.unhealthy() for key, info in self.devices.items()}
+        return self._next(doubted, self.vanished.keys())
+
+    def keep(self, held: Collection[DeviceId]) -> Self:
+        """Return a generation that lists what containers may hold, though no scan found it.
+
+        Nothing but the id is known of such a device: it is Unhealthy and has no topology.
+        """
+        unknown = {key: _UNKNOWN for key in held if key not in self.devices}
+        return self._next({**unknown, **self.devices}, unknown.keys() | self.vanished.keys())
+
+    def release(self, ids: Collection[DeviceId]) -> Self:
+        """Return a generation without those of `ids` that have vanished."""
+        left = {
+            key: info
+            for key, info in self.devices.items()
+            if key not in ids or key not in self.vanished
+        }
+        return self._next(left, self.vanished.keys() & left.keys())
 
     def changes_since(self, older: "Inventory") -> InventoryChanges:
         """Return which devices came, changed, or turned Unhealthy since `older`."""
@@ -78,7 +108,7 @@ class Inventory:
         return InventoryChanges(
             added=tuple(key for key in changed if key not in older.devices),
             updated=tuple(key for key in changed if key in older.devices and key not in vanished),
-            vanished=tuple(sorted(vanished)),
+            vanished=tuple(sorted(vanished, key=attrgetter("value"))),
         )
 
     def _fell_ill(self, key: DeviceId, older: "Inventory") -> bool:
@@ -89,7 +119,14 @@ class Inventory:
             and self.devices[key].health is Health.UNHEALTHY
         )
 
-    def _next(self, devices: Devices) -> Self:
-        if devices == self.devices:
+    def _next(self, devices: Devices, vanished: Collection[DeviceId]) -> Self:
+        same = devices == self.devices
+        if same and vanished == self.vanished.keys():
             return self
-        return attrs.evolve(self, devices=devices, generation=self.generation + 1)
+        generation = self.generation if same else self.generation + 1
+        return attrs.evolve(
+            self,
+            devices=self.devices if same else devices,
+            generation=generation,
+            vanished={key: self.vanished.get(key, generation) for key in vanished},
+        )

@@ -17,8 +17,24 @@ class Backoff:
 
 
 @attrs.frozen(kw_only=True)
+class Release:
+    """How a device that vanished is let go, in seconds.
+
+    - `answer`: how long those who know its holders may take to answer; the first list of a
+      resource waits for them.
+    - `apart`: from one look at the holders to the next, as long as there is something to let go.
+    - `doubt`: how long it is kept if nobody holds it by one source, but another one still names
+      it: a kubelet that has just started may know no pods yet.
+    """
+
+    answer: float = 1.0
+    apart: float = 30.0
+    doubt: float = 300.0
+
+
+@attrs.frozen(kw_only=True)
 class Timing:
-    """The time limits of a registration, in seconds.
+    """The time limits of a resource, in seconds.
 
     - `register`: deadline of one Register; the kubelet's own dial back takes up to 10 s before it
       answers.
@@ -26,6 +42,7 @@ class Timing:
       a rolling update, ones before 1.37 may give us up in between without a sign.
     - `doubt`: how long an unclear Register may still turn out well.
     - `settle`: how long a stream must live before its loss counts as the first failure again.
+    - `release`: how devices that vanished are let go.
     """
 
     register: float = 15.0
@@ -33,3 +50,4 @@ class Timing:
     doubt: float = 1.0
     settle: float = 0.5
     backoff: Backoff = attrs.field(factory=Backoff)
+    release: Release = attrs.field(factory=Release)

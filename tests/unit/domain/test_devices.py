@@ -1,5 +1,6 @@
 """A device is valid from birth: what the kubelet or a runtime would choke on cannot be built."""
 
+import re
 from typing import Any
 
 import attrs
@@ -7,9 +8,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo, DeviceNode, Health, Mount
+from deviceplugin.domain.devices import (
+    MAX_ID,
+    DeviceId,
+    DeviceInfo,
+    DeviceNode,
+    ForeignId,
+    Health,
+    Mount,
+    id_as_held,
+)
 from deviceplugin.domain.errors import InvalidDeviceError
 
+SURROGATES = re.compile("[\ud800-\udfff]")
 SURROGATE = "\udce4"
 """What Python makes of a file name's byte that is no UTF-8."""
 
@@ -32,6 +43,25 @@ def test_no_other_text_is_an_id(text: str) -> None:
     with pytest.raises(InvalidDeviceError) as refusal:
         DeviceId(text)
     assert (refusal.value.part, refusal.value.value) == ("device id", text)
+
+
+@given(st.text(min_size=1, max_size=200))
+def test_an_id_that_a_kubelet_knows_is_kept_as_it_is_whatever_its_form(text: str) -> None:
+    """A plugin that was there before us may have given it; no scan of ours can."""
+    if SURROGATES.search(text) or "\0" in text:
+        return
+    key = id_as_held(text)
+    assert key.value == text
+    try:
+        assert key == DeviceId(text)
+    except InvalidDeviceError:
+        assert isinstance(key, ForeignId)
+
+
+@pytest.mark.parametrize("text", ["a\0", SURROGATE])
+def test_what_no_message_can_hold_no_kubelet_knows(text: str) -> None:
+    with pytest.raises(InvalidDeviceError):
+        id_as_held(text)
 
 
 def test_ids_sort_by_their_text() -> None:

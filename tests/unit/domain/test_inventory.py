@@ -115,7 +115,57 @@ def test_over_any_history_no_id_is_lost_and_the_rest_is_as_last_seen(
         assert all(inventory.devices[key].health is Health.UNHEALTHY for key in seen - scan.keys())
         changed = inventory.devices != before.devices
         assert inventory.generation == before.generation + changed
-        assert (inventory is before) == (not changed)
+        assert inventory.vanished.keys() == seen - scan.keys()
+        moved = inventory.vanished.keys() != before.vanished.keys()
+        assert (inventory is before) == (not changed and not moved)
+
+
+def test_an_ill_device_that_vanishes_is_no_change_but_may_be_let_go() -> None:
+    """What the kubelet sees of it stays the same, so nothing new is listed."""
+    ill = Inventory().observe({A: ILL})
+    gone = ill.observe({})
+    assert gone is not ill
+    assert (gone.listing, gone.generation) == (ill.listing, ill.generation)
+    assert (list(ill.vanished), list(gone.vanished)) == ([], [A])
+
+
+def test_a_device_that_came_back_and_vanished_again_did_so_in_a_later_generation() -> None:
+    """So nobody takes what was known before for what is known since."""
+    first = Inventory().observe({A: WELL}).observe({})
+    again = first.observe({A: WELL}).observe({})
+    assert first.vanished[A] < again.vanished[A]
+
+
+def test_what_is_held_and_not_found_is_listed_unhealthy_without_a_place() -> None:
+    kept = Inventory().keep({B, D})
+    assert kept.listing == tuple(ListedDevice(key, Health.UNHEALTHY) for key in (B, D))
+    assert kept.keep({B}) is kept
+    assert list(kept.observe({A: WELL}).vanished) == [B, D]
+
+
+def test_what_is_held_and_found_is_as_it_was_found() -> None:
+    """Before or after it was known to be held."""
+    assert Inventory().keep({A}).observe({A: PLACED}).devices == {A: PLACED}
+    seen = Inventory().observe({A: PLACED})
+    assert seen.keep({A}) is seen
+    assert Inventory().keep({A}).observe({A: PLACED}).vanished == {}
+
+
+@given(found, st.sets(st.sampled_from([A, B, C, D])), found, st.sets(st.sampled_from([A, B, C])))
+def test_only_what_vanished_can_be_let_go(
+    first: dict[DeviceId, DeviceInfo],
+    held: set[DeviceId],
+    second: dict[DeviceId, DeviceInfo],
+    ids: set[DeviceId],
+) -> None:
+    """Whatever is asked to be let go: nothing that a scan finds is, and nothing else changes."""
+    before = Inventory().observe(first).keep(held).observe(second)
+    after = before.release(ids)
+    gone = ids & (first.keys() | held) - second.keys()
+    assert after.devices == {key: before.devices[key] for key in before.devices if key not in gone}
+    assert after.vanished.keys() == before.vanished.keys() - gone
+    assert (after is before) == (not gone)
+    assert after.observe(second).devices == after.devices
 
 
 @given(found, found)
