@@ -10,6 +10,7 @@ from deviceplugin.domain.errors import (
     AllocationError,
     AllocationTimeoutError,
     DevicePluginError,
+    HoldersUnknownError,
     InvalidValueError,
     NotOfferedError,
     RegistrationError,
@@ -31,6 +32,7 @@ STATUS: Final[Mapping[type[DevicePluginError], grpc.StatusCode]] = {
     NotOfferedError: grpc.StatusCode.UNIMPLEMENTED,
     RegistrationError: grpc.StatusCode.UNAVAILABLE,
     ServingError: grpc.StatusCode.UNAVAILABLE,
+    HoldersUnknownError: grpc.StatusCode.UNAVAILABLE,
     ScanError: grpc.StatusCode.UNAVAILABLE,
     StoppedError: grpc.StatusCode.UNAVAILABLE,
 }
