@@ -158,18 +158,16 @@ $(WORK)/lowest/.ready: pyproject.toml constraints.txt constraints/lowest.txt
 
 # --- real kubelets -------------------------------------------------------------------------------
 
+# What is built for these is kept outside of the clone, in the user's cache: tests/kubelets/build.
+# It takes some minutes for the first time.
+
 # The device manager and what belongs to it out of these Kubernetes releases; docs/conformance.md
-# tells more. Building one takes some minutes for the first time.
+# tells more.
 VERSIONS ?= 1.28.15 1.37.2
-CONFORMANCE := $(WORK)/conformance
-KUBELETS = $(patsubst %,$(CONFORMANCE)/kubelet-%,$(if $(filter all,$(VERSIONS)),1.28.15 1.34.0 1.36.3 1.37.2,$(VERSIONS)))
+RELEASES = $(if $(filter all,$(VERSIONS)),1.28.15 1.34.0 1.36.3 1.37.2,$(VERSIONS))
 
 .PHONY: conformance
 conformance: $(VENV)/.dev ## Hold fake and real kubelets to one suite: VERSIONS="1.28.15 1.37.2" or all.
 	@if lack=$$(tests/conformance/lacking); then echo "Skipped the real kubelets: $$lack."; else \
-	    $(MAKE) --no-print-directory $(KUBELETS) && \
-	    tests/conformance/run $(BIN)/python "$(KUBELETS)" $(ARGS); fi
-
-$(CONFORMANCE)/kubelet-%: $(wildcard tests/conformance/kubelet/*)
-	@echo "Building the device plane of Kubernetes $* ..."
-	@tests/conformance/kubelet/build $* $(CONFORMANCE)
+	    kubelets=$$(for each in $(RELEASES); do tests/kubelets/build plane $$each || exit; done) && \
+	    tests/conformance/run $(BIN)/python "$$kubelets" $(ARGS); fi
