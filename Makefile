@@ -171,3 +171,12 @@ conformance: $(VENV)/.dev ## Hold fake and real kubelets to one suite: VERSIONS=
 	@if lack=$$(tests/conformance/lacking); then echo "Skipped the real kubelets: $$lack."; else \
 	    kubelets=$$(for each in $(RELEASES); do tests/kubelets/build plane $$each || exit; done) && \
 	    tests/conformance/run $(BIN)/python "$$kubelets" $(ARGS); fi
+
+# The whole of this release, with containerd and pods; docs/node-test.md tells more.
+NODE_VERSION ?= 1.35.4
+
+.PHONY: node-test
+node-test: $(VENV)/.dev ## Run the plugin on a real node: kubelet, containerd and pods that open devices.
+	@if lack=$$(tests/node/lacking); then echo "Skipped the node: $$lack."; else \
+	    kubelet=$$(tests/kubelets/build kubelet $(NODE_VERSION)) && \
+	    exec tests/node/run $(BIN)/python "$$kubelet" $(WORK)/node $(ARGS); fi

@@ -1,0 +1,115 @@
+"""Devices that vanish and come back, held or not."""
+
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import grpc
+from tests.conformance.bare import BarePlugin, devices
+from tests.node.accelerators import RESOURCE, Accelerators
+from tests.node.daemon import awaited
+from tests.node.node import PLUGINS, Node
+from tests.node.plugin import Operator
+
+WIDGET: Final = "control.example.com/widget"
+RESTARTS: Final = 3
+TRIES: Final = 5
+"""A plugin that is late is harmless: the pods that run are admitted before it comes."""
+RESCAN: Final = "--rescan-seconds=0.1"
+
+
+def test_allocatable_follows_what_vanishes_and_comes_back(
+    node: Node, operator: Operator, accelerators: Accelerators
+) -> None:
+    """Held by a pod or not; the pod runs on, and nobody else gets what it holds."""
+    names = {"accel0", "accel1"}
+    accelerators.appear(*names)
+    operator.start(f"--sys-root={accelerators.sys_root}", RESCAN)
+    ids = node.await_allocatable(RESOURCE, 2)
+    node.run("holding", {RESOURCE: 1}, "ls /dev/accel; echo done")
+    (held, _) = node.heard("holding", "done")
+    before, holders = node.running("holding"), node.holders(RESOURCE)
+    for name in (held, *(names - {held})):
+        accelerators.vanish(name)
+        node.await_allocatable(RESOURCE, 1)
+        accelerators.appear(name)
+        assert node.await_allocatable(RESOURCE, 2) == ids
+    assert node.running("holding") == before
+    assert node.holders(RESOURCE) == holders
+
+
+def test_a_held_device_that_vanished_harms_no_kubelet(
+    node: Node, operator: Operator, accelerators: Accelerators
+) -> None:
+    """Though it has a NUMA node, and plugin and kubelet both start anew, again and again."""
+    names = {"accel0", "accel1"}
+    accelerators.appear(*names)
+    flags = (f"--sys-root={accelerators.sys_root}", RESCAN)
+    plugin = operator.start(*flags)
+    node.await_allocatable(RESOURCE, 2)
+    assert set(node.allocatable(RESOURCE).values()) == {(0,)}
+    node.run("holding", {RESOURCE: 1}, "ls /dev/accel; echo done")
+    (name, _) = node.heard("holding", "done")
+    held = node.holders(RESOURCE)["holding"]
+    accelerators.vanish(name)
+    for _ in range(RESTARTS):
+        operator.stop(plugin)
+        node.kill()
+        plugin = operator.start(*flags)
+        plugin.await_err("inventory_changed")
+        node.start()
+        node.await_kubelet()
+        assert held.isdisjoint(node.await_allocatable(RESOURCE, 1))
+        awaited(lambda: node.pod("holding"), check=node.check)
+        assert node.holders(RESOURCE) == {"holding": held}
+    accelerators.appear(name)
+    assert held < node.await_allocatable(RESOURCE, 2)
+
+
+def test_a_held_device_that_is_dropped_kills_the_kubelet(node: Node) -> None:
+    """The control: what a plugin does that lists only what is there, after both start anew.
+
+    Without the plugin, the kubelet lives.
+    """
+    with registered(node, "x y"):
+        ids = node.await_allocatable(WIDGET, 2)
+        node.run("holding", {WIDGET: 1})
+        node.running("holding")
+    (held,) = node.holders(WIDGET)["holding"]
+    (other,) = ids - {held}
+    for _ in range(TRIES):
+        node.kill()
+        node.start()
+        with registered(node, other):
+            awaited(lambda: node.kubelet.code is not None or node.pod("holding"))
+        if node.kubelet.code is not None:
+            break
+    assert node.kubelet.code == 2
+    assert "invalid memory address or nil pointer dereference" in node.kubelet.said
+    assert "generateDeviceTopologyHints" in node.kubelet.said
+    node.start()
+    node.await_kubelet()
+    node.running("holding")
+
+
+@contextmanager
+def registered(node: Node, ids: str) -> Generator[None]:
+    """Run a plugin that lists just these devices, on NUMA node 0, to the next kubelet at once."""
+    awaited(lambda: accepts(PLUGINS / "kubelet.sock"), check=node.check)
+    plugin = BarePlugin(PLUGINS, "control.sock", WIDGET)
+    plugin.send(*devices(ids, nodes=[0]))
+    plugin.serve()
+    try:
+        with suppress(grpc.RpcError):  # the kubelet may die of it
+            plugin.register()
+        yield
+    finally:
+        plugin.stop()
+
+
+def accepts(path: Path) -> bool:
+    """Return whether somebody listens there."""
+    with socket.socket(socket.AF_UNIX) as caller:
+        return caller.connect_ex(str(path)) == 0
