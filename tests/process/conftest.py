@@ -1,5 +1,6 @@
 """Where processes under test live, and what they find there."""
 
+import signal
 from collections.abc import Generator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +25,14 @@ resources:
   - name: full
     match: [{{subsystem: mem, name: full}}]
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts_are_heard() -> Generator[None]:
+    """A shell's background job ignores interrupts, and so would whatever it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
