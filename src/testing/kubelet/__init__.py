@@ -29,7 +29,9 @@ from deviceplugin.testing.kubelet.faults import (
 from deviceplugin.testing.kubelet.history import (
     AllocateAsked,
     CheckpointWritten,
+    Deregistered,
     History,
+    InfoAsked,
     ListReceived,
     OptionsRead,
     PreferenceAsked,
@@ -39,9 +41,11 @@ from deviceplugin.testing.kubelet.history import (
     RegisterAsked,
     Registered,
     Started,
+    StatusSent,
     Stopped,
     StreamEnded,
     StreamOpened,
+    Unserved,
 )
 from deviceplugin.testing.kubelet.kubelet import FakeKubelet
 from deviceplugin.testing.kubelet.limits import REAL_LIMITS, Limits
@@ -67,6 +71,7 @@ __all__ = [
     "Container",
     "ContainerGrant",
     "ContainerStartError",
+    "Deregistered",
     "Device",
     "DeviceSpec",
     "DropEarly",
@@ -77,6 +82,7 @@ __all__ = [
     "Faults",
     "Hang",
     "History",
+    "InfoAsked",
     "KubeletDownError",
     "KubeletPanicError",
     "KubeletRunningError",
@@ -103,9 +109,11 @@ __all__ = [
     "Registered",
     "ResourceView",
     "Started",
+    "StatusSent",
     "Step",
     "Stopped",
     "StreamEnded",
     "StreamOpened",
+    "Unserved",
     "Verdict",
 ]

@@ -1,28 +1,34 @@
 """The pods that run, as the kubelet hears it from others: they outlive it."""
 
+from deviceplugin.testing.kubelet.pods import Pod
 from deviceplugin.testing.kubelet.watch import Watch
 
 
 class ActivePods:
-    """The uids of pods that keep their devices."""
+    """The pods that keep their devices."""
 
     def __init__(self, watch: Watch) -> None:
         """Begin with none."""
         self._watch = watch
-        self._uids: set[str] = set()
+        self._pods: dict[str, Pod] = {}
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """All of them, now, in the order of their admission."""
+        with self._watch.reading():
+            return tuple(self._pods.values())
 
     @property
     def uids(self) -> frozenset[str]:
-        """All of them, now."""
-        with self._watch.reading():
-            return frozenset(self._uids)
+        """Their uids."""
+        return frozenset(pod.uid for pod in self.pods)
 
-    def add(self, *uids: str) -> None:
+    def add(self, *pods: Pod) -> None:
         """Pods have been admitted."""
         with self._watch.changing():
-            self._uids.update(uids)
+            self._pods.update((pod.uid, pod) for pod in pods)
 
     def remove(self, uid: str) -> None:
         """A pod is gone; its devices become free at the next admission."""
         with self._watch.changing():
-            self._uids.discard(uid)
+            self._pods.pop(uid, None)

@@ -1,6 +1,8 @@
 """Admission: a pod gets the devices of all its containers, or fails for good."""
 
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import attrs
 
@@ -34,13 +36,24 @@ class Admission:
     reuses_sidecar_devices: bool
     passes_cdi_devices: bool
     _turn: threading.Lock = attrs.field(factory=threading.Lock, init=False, eq=False)
+    _pending: list[Pod] = attrs.field(factory=list[Pod], init=False, eq=False)
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods of the node, with the one that is being admitted."""
+        pods = {pod.uid: pod for pod in (*self.active.pods, *self._pending)}
+        return tuple(pods.values())
+
+    def collect(self) -> None:
+        """Free what pods hold that are gone (UpdateAllocatedDevices)."""
+        self.manager.allocations.collect({pod.uid for pod in self.pods})
 
     def admit(self, pod: Pod) -> Verdict:
         """Serve the containers in order, init containers first, and say how it ended.
 
         A pod that is admitted again keeps what it holds and the plugin is not called.
         """
-        with self._turn:
+        with self._turn, self._admitting(pod):
             try:
                 self._serve(pod)
             except UnalignedError as problem:
@@ -48,9 +61,17 @@ class Admission:
             except AllocationError as problem:
                 message = f"Allocate failed due to {problem}, which is unexpected"
                 return self._reject(pod, "UnexpectedAdmissionError", message)
-            self.active.add(pod.uid)
+            self.active.add(pod)
             grants = {each.name: self.grant(pod, each) for each in pod.in_order}
             return PodAdmitted(pod=pod, containers=grants)
+
+    @contextmanager
+    def _admitting(self, pod: Pod) -> Generator[None]:
+        self._pending.append(pod)
+        try:
+            yield
+        finally:
+            self._pending.remove(pod)
 
     def _reject(self, pod: Pod, reason: str, message: str) -> PodRejected:
         self.active.remove(pod.uid)
@@ -69,7 +90,7 @@ class Admission:
 
     def again(self, pod: Pod, container: Container) -> None:
         """Serve one container outside of admission; raises `AllocationError`."""
-        with self._turn:
+        with self._turn, self._admitting(pod):
             self._serve_one(pod, container, {})
 
     def _serve_one(
@@ -78,7 +99,7 @@ class Admission:
         container: Container,
         reusable: dict[str, frozenset[str]],
     ) -> None:
-        self.manager.allocations.collect(self.active.uids | {pod.uid})
+        self.collect()
         wants = self.wants(pod, container)
         mask = self.aligner.mask(wants, reusable)
         self.allocator.allocate(wants, mask, reusable)

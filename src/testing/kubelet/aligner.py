@@ -27,6 +27,7 @@ class Aligner:
     manager: DeviceManager
     numa: Numa
     panics_on_vanished_device: bool
+    hints_idle_nodes: bool
 
     def mask(self, wants: Iterable[Want], reusable: Mapping[str, frozenset[str]]) -> Mask | None:
         """Return the nodes for a container's devices, None for any; raises `UnalignedError`.
@@ -64,8 +65,15 @@ class Aligner:
             available=available,
             reusable=reusable,
             request=want.size,
-            nodes=self.numa.nodes,
+            nodes=self._nodes(snapshot),
         )
+
+    def _nodes(self, snapshot: Snapshot) -> tuple[int, ...]:
+        """Return the nodes to combine: from 1.36 those that have devices, if any has."""
+        if self.hints_idle_nodes:
+            return self.numa.nodes
+        used = {node for device in snapshot.devices.values() for node in device.nodes or ()}
+        return tuple(node for node in self.numa.nodes if node in used) or self.numa.nodes
 
     def _devices(self, snapshot: Snapshot, asked: Iterable[str]) -> Mapping[str, Device]:
         if self.panics_on_vanished_device:

@@ -5,7 +5,7 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.testing.kubelet.pods import Want
+from deviceplugin.testing.kubelet.pods import Container, Pod, Want
 from deviceplugin.testing.kubelet.watch import Watch
 
 NO_NODE: Final = -1
@@ -54,6 +54,18 @@ class Allocations:
         """Every holding."""
         with self._watch.reading():
             return tuple(self._holdings.values())
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods that hold something, as far as holdings tell: their names are their uids."""
+        wanted: dict[str, dict[str, dict[str, int]]] = {}
+        for holding in self.all:
+            limits = wanted.setdefault(holding.pod, {}).setdefault(holding.container, {})
+            limits[holding.resource] = len(holding.ids)
+        return tuple(
+            Pod(uid, [Container(name, limits) for name, limits in containers.items()], uid=uid)
+            for uid, containers in wanted.items()
+        )
 
     def held(self, want: Want) -> frozenset[str] | None:
         """Return the ids that the container holds already; None if it was never given any."""

@@ -66,19 +66,29 @@ class Connector:
         All of this happens before Register is answered.
         """
         request.check()
-        link = self._link(request)
+        path = socket_of(self._directory, request.endpoint)
+        link = self._link(request.resource, request.endpoint, str(path))
+        bounded = self._profile.register_bounds_calls
+        with self._bounds(call, link):
+            self._join(link, call.seconds_left if bounded else None)
+        return link
+
+    def adopt(self, resource: str, path: str) -> Link:
+        """Return a connection to what was found in plugins_registry; raises `RefusedError`."""
+        link = self._link(resource, path, path)
+        self._join(link, None)
+        return link
+
+    def _join(self, link: Link, deadline: float | None) -> None:
         self._manager.enrol(link)
         try:
-            with self._bounds(call, link):
-                self._greet(link, call)
+            self._greet(link, deadline)
         except RefusedError:
             self._manager.withdraw(link)
             raise
-        return link
 
-    def _link(self, request: Request) -> Link:
-        path = socket_of(self._directory, request.endpoint)
-        link = Link(request.resource, request.endpoint, str(path), self._limits.message_bytes)
+    def _link(self, resource: str, endpoint: str, path: str) -> Link:
+        link = Link(resource, endpoint, path, self._limits.message_bytes)
         with self._lock:
             if self._links is not None:
                 self._links = [*(known for known in self._links if not known.closed), link]
@@ -91,10 +101,9 @@ class Connector:
             return call.giving_up(link.close)
         return nullcontext()
 
-    def _greet(self, link: Link, call: RegisterCall) -> None:
-        bound = call.seconds_left if self._profile.register_bounds_calls else None
+    def _greet(self, link: Link, deadline: float | None) -> None:
         # If this or the next step fails the connection stays open, as the kubelet's does.
-        options = link.greet(self._limits.dial, bound)
+        options = link.greet(self._limits.dial, deadline)
         self._history.add(OptionsRead(resource=link.resource, endpoint=link.endpoint))
         self._manager.connect(link, options)
         self._history.add(Registered(resource=link.resource, endpoint=link.endpoint))

@@ -14,6 +14,20 @@ KUBELET_SOCKET: Final = "kubelet.sock"
 """Where the kubelet takes Register."""
 CHECKPOINT: Final = "kubelet_internal_checkpoint"
 """Where the device manager keeps who holds what."""
+REGISTRY: Final = "plugins_registry"
+"""Below the kubelet's root: where the plugin manager looks for sockets."""
+POD_RESOURCES: Final = "pod-resources"
+"""Below the kubelet's root: where another kubelet.sock tells who holds what."""
+_USUAL: Final = "device-plugins"
+
+
+def root_of(directory: Path) -> Path:
+    """Return the root of the kubelet that has this plugin directory, if nobody says another.
+
+    Its parent, if it has the usual name; else itself, since nothing outside of a directory that
+    was given for a test should be touched.
+    """
+    return directory.parent if directory.name == _USUAL else directory
 
 
 def socket_of(directory: Path, endpoint: str) -> Path:

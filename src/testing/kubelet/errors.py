@@ -6,6 +6,7 @@ FakeKubeletError
 ├── KubeletPanicError (RuntimeError)      the real one would have crashed; so has this one
 ├── ContainerStartError (RuntimeError)    the container is not created; the kubelet would retry
 ├── RefusedError (ValueError)             Register fails with this text
+├── UnwelcomeError (ConnectionError)      a socket of plugins_registry fails with this text
 ├── AllocationError (ValueError)          the pod fails with this text
 ├── UnalignedError (ValueError)           the pod fails, its devices do not fit together
 └── StreamBrokenError (ConnectionError)   ListAndWatch ended with this text
@@ -34,6 +35,10 @@ class ContainerStartError(FakeKubeletError, RuntimeError):
 
 class RefusedError(FakeKubeletError, ValueError):
     """Register fails; the text reaches the plugin with the code UNKNOWN."""
+
+
+class UnwelcomeError(FakeKubeletError, ConnectionError):
+    """A socket in plugins_registry is not, or not usably, that of a plugin; the text says why."""
 
 
 class AllocationError(FakeKubeletError, ValueError):

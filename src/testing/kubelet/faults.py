@@ -106,6 +106,9 @@ class Faults:
     """Seconds between the cleaning of the directory and the new kubelet.sock."""
     bind_to_listen: float = 0.0
     """Seconds for which kubelet.sock is there and refuses connections."""
+    pods_unheard: float = 0.0
+    """Seconds after a start for which pod-resources shows no pod: the kubelet has to hear from
+    others which pods are its own. Meanwhile nobody seems to hold anything."""
     list_order: ListOrder = ListOrder.NATURAL
     _script: list[tuple[str | None, Step]] = attrs.field(
         factory=list[tuple[str | None, Step]], init=False

@@ -118,6 +118,38 @@ class PreStartAsked(ResourceRecord):
     ids: tuple[str, ...]
 
 
+@attrs.frozen(kw_only=True)
+class Unserved(Record):
+    """A part of the kubelet could not start, and the rest goes on without it, as the real one."""
+
+    part: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class SocketRecord(Record):
+    """Something about a socket in plugins_registry."""
+
+    socket: str
+
+
+@attrs.frozen(kw_only=True)
+class InfoAsked(SocketRecord):
+    """GetInfo is being called."""
+
+
+@attrs.frozen(kw_only=True)
+class StatusSent(SocketRecord):
+    """NotifyRegistrationStatus is being called: with an error, or none if the plugin is in."""
+
+    error: str
+
+
+@attrs.frozen(kw_only=True)
+class Deregistered(SocketRecord):
+    """The socket is gone or another one; the plugin behind it is not asked any more."""
+
+
 _Record = TypeVar("_Record", bound=Record)
 
 

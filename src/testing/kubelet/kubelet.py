@@ -9,9 +9,8 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from deviceplugin.testing.kubelet.active import ActivePods
-from deviceplugin.testing.kubelet.directory import KUBELET_SOCKET
+from deviceplugin.testing.kubelet.directory import KUBELET_SOCKET, POD_RESOURCES, REGISTRY, root_of
 from deviceplugin.testing.kubelet.errors import (
-    FakeKubeletError,
     KubeletDownError,
     KubeletPanicError,
     KubeletRunningError,
@@ -38,22 +37,31 @@ class FakeKubelet:
     status, and `history`. All methods may be called from any thread; none needs an event loop.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but one have a default
         self,
         directory: Path | str,
         *,
+        root: Path | str | None = None,
         profile: Profile = Profile.V1_37,
         limits: Limits = REAL_LIMITS,
         numa: Numa = ONE_NODE,
         seed: int = 0,
     ) -> None:
-        """Make a kubelet that is not running yet. All its chance comes from `seed`."""
+        """Make a kubelet that is not running yet. All its chance comes from `seed`.
+
+        Below `root` it serves pod-resources and watches plugins_registry. If left out, that is
+        the parent of a directory with the usual name `device-plugins`, else `directory` itself.
+        """
         self.directory: Final = Path(directory).absolute()
+        self.root: Final = Path(root).absolute() if root else root_of(self.directory)
+        self.registry: Final = self.root / REGISTRY
+        self.pod_resources: Final = self.root / POD_RESOURCES / KUBELET_SOCKET
         self.faults: Final = Faults()
         self._watch = Watch()
         self.history: Final = History(self._watch)
         self._setup = Setup(
             directory=self.directory,
+            root=self.root,
             profile=profile,
             limits=limits,
             numa=numa,
@@ -106,7 +114,7 @@ class FakeKubelet:
     def _adopt(self, life: Life) -> None:
         """Let pods that another process left in the checkpoint keep what they hold."""
         if not self._adopted:
-            self._setup.active.add(*(holding.pod for holding in life.manager.allocations.all))
+            self._setup.active.add(*life.manager.allocations.pods)
             self._adopted = True
 
     def stop(self) -> None:
@@ -201,7 +209,7 @@ class FakeKubelet:
         `KubeletPanicError` if this pod kills it.
         """
         life = self._alive()
-        return self._survived(life, lambda: life.admission.admit(pod))
+        return self._during(life, lambda: life.admission.admit(pod))
 
     def start_container(self, pod: Pod, container: str) -> ContainerGrant:
         """Start, or start again, a container of an admitted pod: PreStartContainer comes first.
@@ -210,7 +218,7 @@ class FakeKubelet:
         `ContainerStartError`, which is not final, and what `admit` raises.
         """
         life = self._alive()
-        return self._survived(life, lambda: life.starting.start(pod, pod.container(container)))
+        return self._during(life, lambda: life.starting.start(pod, pod.container(container)))
 
     def remove(self, pod: Pod) -> None:
         """End a pod. No plugin hears of it; the devices are free from the next admission on."""
@@ -229,17 +237,9 @@ class FakeKubelet:
             raise KubeletDownError("the fake kubelet is not running")
         return life
 
-    def _survived(self, life: Life, work: Callable[[], _Result]) -> _Result:
-        """Return the result of `work`, unless the kubelet died: then that is all that counts."""
+    def _during(self, life: Life, work: Callable[[], _Result]) -> _Result:
         try:
-            result = work()
+            return life.during(work)
         except KubeletPanicError:
             self.stop()
             raise
-        except FakeKubeletError as problem:
-            if life.over:
-                raise KubeletDownError("the fake kubelet died during this") from problem
-            raise
-        if life.over:
-            raise KubeletDownError("the fake kubelet died during this")
-        return result

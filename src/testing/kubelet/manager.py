@@ -18,7 +18,7 @@ from deviceplugin.testing.kubelet.history import CheckpointWritten, History
 from deviceplugin.testing.kubelet.limits import Limits
 from deviceplugin.testing.kubelet.link import Link
 from deviceplugin.testing.kubelet.profile import Era, Profile
-from deviceplugin.testing.kubelet.roster import ByName, BySocket, Endpoint, Roster
+from deviceplugin.testing.kubelet.roster import ByName, BySocket, Endpoint, Member, Roster
 from deviceplugin.testing.kubelet.table import Quantity, Snapshot
 from deviceplugin.testing.kubelet.values import Device, Options
 from deviceplugin.testing.kubelet.watch import Watch
@@ -91,18 +91,24 @@ class DeviceManager:
         with self._watch.changing():
             self._streaming.add(link)
 
-    def end_stream(self, link: Link) -> Link | None:
-        """Return the client to be closed because the stream of `link` is over."""
+    def end_stream(self, link: Link) -> None:
+        """Count the stream of a client no more."""
         with self._watch.changing():
             self._streaming.discard(link)
-            return self._roster.ended(link)
 
-    def disconnect(self, link: Link) -> None:
-        """Stop the endpoint of a closed client; its devices may become unhealthy."""
+    def disconnect(self, member: Member) -> Link | None:
+        """Stop the endpoint that has the key of `member`, for it is at its end.
+
+        Its devices may become unhealthy. Returns the client to close now, if there is one.
+        """
         with self._watch.changing():
-            lost = self._roster.disconnect(link, time.monotonic())
-            if lost and link.resource in self._table:
-                self._table[link.resource] = self._table[link.resource].failed()
+            victim = self._roster.ended(member)
+            if victim is None:
+                return None
+            lost = self._roster.disconnect(victim, time.monotonic())
+            if lost and victim.resource in self._table:
+                self._table[victim.resource] = self._table[victim.resource].failed()
+            return victim
 
     def streaming(self, resource: str) -> tuple[Link, ...]:
         """Return the clients of a resource whose streams are open."""

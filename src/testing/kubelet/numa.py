@@ -1,11 +1,12 @@
 """The topology manager: hints from devices, and a policy that merges them.
 
-Of its scopes and policies: scope `container`, no other hint provider, and the two policies that
-reject pods. A mask is the set of NUMA nodes that its bits stand for.
+All its policies, in scope `container` and without other hint providers. A mask is the set of NUMA
+nodes that its bits stand for.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import reduce
 from itertools import combinations, product
 from typing import Final, TypeAlias
 
@@ -22,6 +23,8 @@ class NumaPolicy(Enum):
 
     NONE = "none"
     """No hint is asked for, every container passes."""
+    BEST_EFFORT = "best-effort"
+    """Every container passes, from the nodes that fit best."""
     RESTRICTED = "restricted"
     """Only what spans no more nodes than it must."""
     SINGLE_NODE = "single-numa-node"
@@ -106,16 +109,22 @@ def _on(device: Device, mask: Mask) -> bool:
 def affinity(numa: Numa, wanted: Mapping[str, list[Hint] | None]) -> Hint | None:
     """Return the best common hint of a container's resources, or None to reject the container.
 
-    A resource whose hints are None has no preference; one with an empty list fits nowhere.
+    A resource whose hints are None has no preference; one with an empty list fits nowhere. Where
+    no common hint is left, best effort takes all nodes of the machine.
     """
     offers = [_offer(of_resource) for of_resource in wanted.values()]
     if numa.policy is NumaPolicy.SINGLE_NODE:
         offers = [[hint for hint in offer if _single(hint)] for offer in offers]
     everywhere = frozenset(numa.nodes)
     merged = [_merge(everywhere, choice) for choice in product(*offers)]
-    good = [hint for hint in merged if hint.mask and hint.preferred]
-    best = min(good, key=_width, default=None)
-    if best and numa.policy is NumaPolicy.SINGLE_NODE and best.mask == everywhere:
+    contest = _Contest(max(map(_narrowest, offers), default=0))
+    fitting = (hint for hint in merged if hint.mask)
+    best = reduce(contest.winner, fitting, Hint(frozenset(), preferred=False))
+    if numa.policy is NumaPolicy.BEST_EFFORT:
+        return best if best.mask else Hint(everywhere, preferred=False)
+    if not best.preferred:
+        return None
+    if numa.policy is NumaPolicy.SINGLE_NODE and best.mask == everywhere:
         return Hint(None, preferred=True)
     return best
 
@@ -137,5 +146,28 @@ def _merge(everywhere: Mask, choice: Iterable[Hint]) -> Hint:
     return Hint(everywhere.intersection(*masks), agreed)
 
 
-def _width(hint: Hint) -> tuple[int, list[int]]:
-    return len(hint.mask or ()), sorted(hint.mask or ())
+def _narrowest(offer: Iterable[Hint]) -> int:
+    return min((len(hint.mask) for hint in offer if hint.mask is not None), default=0)
+
+
+@attrs.frozen
+class _Contest:
+    """Which of two merged hints is better (HintMerger.compare); of equal ones the first."""
+
+    enough: int
+    """How many nodes the most demanding resource needs at least: without preference, the nearest
+    number that is not above it is best."""
+
+    def winner(self, current: Hint, candidate: Hint) -> Hint:
+        if not current.mask:
+            return candidate
+        if current.preferred != candidate.preferred:
+            return current if current.preferred else candidate
+        return min(current, candidate, key=self._rank)
+
+    def _rank(self, hint: Hint) -> tuple[int, int, int]:
+        mask = hint.mask or frozenset[int]()
+        width, value = len(mask), sum(1 << node for node in mask)
+        if hint.preferred:
+            return (0, width, value)
+        return (max(0, width - self.enough), max(0, self.enough - width), value)

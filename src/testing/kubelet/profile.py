@@ -36,6 +36,14 @@ class Profile:
     """From 1.29: before, a feature gate keeps the names of CDI devices from the container."""
     panics_on_vanished_device: bool = True
     """From 1.34: a held device that is no longer listed is a nil pointer to topology hints."""
+    hints_idle_nodes: bool = False
+    """Before 1.36: topology hints combine nodes without devices, too."""
+    retries_failed_plugins: bool = True
+    """From 1.36: a plugin of plugins_registry that could not be connected is tried again."""
+    answers_pod_by_name: bool = True
+    """From 1.34: pod-resources answers Get; before, a feature gate keeps it shut."""
+    shows_sidecars: bool = True
+    """From 1.29: pod-resources shows what restartable init containers hold."""
 
     @classmethod
     def named(cls, version: str) -> Self:
@@ -56,7 +64,17 @@ Profile.V1_28 = Profile(
     reuses_sidecar_devices=True,
     passes_cdi_devices=False,
     panics_on_vanished_device=False,
+    hints_idle_nodes=True,
+    retries_failed_plugins=False,
+    answers_pod_by_name=False,
+    shows_sidecars=False,
 )
-Profile.V1_34 = Profile(version="1.34", era=Era.BY_NAME, register_bounds_calls=False)
+Profile.V1_34 = Profile(
+    version="1.34",
+    era=Era.BY_NAME,
+    register_bounds_calls=False,
+    hints_idle_nodes=True,
+    retries_failed_plugins=False,
+)
 Profile.V1_36 = Profile(version="1.36", era=Era.BY_NAME, register_bounds_calls=True)
 Profile.V1_37 = Profile(version="1.37", era=Era.BY_SOCKET, register_bounds_calls=True)

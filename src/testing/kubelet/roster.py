@@ -72,8 +72,8 @@ class Roster(ABC, Generic[_Client]):
         """Make the client's endpoint the primary one; raises `RefusedError`."""
 
     @abstractmethod
-    def ended(self, client: _Client) -> _Client | None:
-        """Strike out and return whom the kubelet now disconnects because `client`'s stream ended.
+    def ended(self, client: Member) -> _Client | None:
+        """Strike out and return whom the kubelet disconnects because `client` is at its end.
 
         It looks that up by key, so it may be another one, or nobody.
         """
@@ -103,7 +103,7 @@ class ByName(Roster[_Client]):
         """Take the place of the endpoint before."""
         self._primaries[client.resource] = Endpoint(client=client, options=options)
 
-    def ended(self, client: _Client) -> _Client | None:
+    def ended(self, client: Member) -> _Client | None:
         """Return the newest client, also when it is an old stream that ended."""
         return self._clients.pop(client.resource, None)
 
@@ -142,10 +142,11 @@ class BySocket(Roster[_Client]):
         endpoints[client.path] = Endpoint(client=client, options=options)
         self._primaries[client.resource] = endpoints[client.path]
 
-    def ended(self, client: _Client) -> _Client | None:
+    def ended(self, client: Member) -> _Client | None:
         """Return the client at that path, if it is still in the books."""
         found = next((known for known in self._clients if _same(known, client)), None)
-        self.withdraw(client)
+        if found is not None:
+            self.withdraw(found)
         return found
 
     def disconnect(self, client: _Client, now: float) -> bool:

@@ -1,7 +1,8 @@
-"""kubelet.sock: a gRPC server behind a socket that behaves like the kubelet's."""
+"""A gRPC server behind a socket that behaves like the kubelet's."""
 
 import os
 import secrets
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,31 +10,31 @@ from typing import Final
 
 import grpc
 
-from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
-    RegistrationServicer,
-    add_RegistrationServicer_to_server,
-)
 from deviceplugin.testing.kubelet.acceptor import Acceptor
 
-_REGISTERS_AT_ONCE: Final = 256
+_CALLS_AT_ONCE: Final = 256
 """A pending Register occupies a thread; one is made when there is need of it."""
 
 
 class Server:
-    """Serves Registration at a path. Prepared, bound, listening, closed: once each, in order."""
+    """Serves something at a path. Prepared, bound, listening, closed: once each, in order."""
 
     def __init__(self, path: Path) -> None:
         """Open nothing that can be seen."""
         self._inner = f"fake-kubelet-{os.getpid()}-{secrets.token_hex(8)}"
+        self.path: Final = path
         self.acceptor: Final = Acceptor(path, self._inner)
         self._closing = ExitStack()
         self._closing.callback(self.acceptor.close)
 
-    def prepare(self, servicer: RegistrationServicer) -> None:
-        """Make ready to answer, out of sight: so that from `bind` to `listen` it is not far."""
-        pool = ThreadPoolExecutor(_REGISTERS_AT_ONCE, thread_name_prefix="fake-kubelet-register")
+    def prepare(self, add: Callable[[grpc.Server], object]) -> None:
+        """Make ready to answer, out of sight: so that from `bind` to `listen` it is not far.
+
+        `add` adds the services.
+        """
+        pool = ThreadPoolExecutor(_CALLS_AT_ONCE, thread_name_prefix="fake-kubelet-call")
         server = grpc.server(pool)
-        add_RegistrationServicer_to_server(servicer, server)
+        add(server)
         server.add_insecure_port(f"unix-abstract:{self._inner}")
         server.start()
         self._closing.pop_all()

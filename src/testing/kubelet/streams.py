@@ -81,9 +81,8 @@ class Streams:
             self._history.add(record)
             if self._over.is_set():
                 return
-            victim = self._manager.end_stream(link)
-            if victim is not None:
-                self._manager.disconnect(victim)
+            self._manager.end_stream(link)
+            victim = self._manager.disconnect(link)
         if victim is not None:
             victim.close()
 

@@ -261,7 +261,9 @@ def listing() -> Listing:
 def directory() -> Iterator[Path]:
     """Give the test an empty device plugin directory with a short path."""
     with TemporaryDirectory(prefix="fk-") as path:
-        yield Path(path)
+        directory = Path(path, "device-plugins")
+        directory.mkdir()
+        yield directory
 
 
 @pytest.fixture(params=[Profile.V1_34, Profile.V1_37], ids=lambda profile: profile.version)
