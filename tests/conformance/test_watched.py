@@ -1,4 +1,4 @@
-"""The other way to register: a socket in plugins_registry that the real kubelet finds."""
+"""The other way to register: a socket in plugins_registry that the kubelet finds."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +9,6 @@ from queue import SimpleQueue
 import grpc
 import pytest
 from tests.conformance.bare import WIDGET, BarePlugin, devices
-from tests.conformance.real import KUBELET_DIRECTORY
 from tests.conformance.world import World
 
 from deviceplugin.adapters.kubelet.wire import pluginregistration_pb2 as wire
@@ -20,8 +19,6 @@ from deviceplugin.adapters.kubelet.wire.pluginregistration_pb2_grpc import (
     RegistrationServicer,
     add_RegistrationServicer_to_server,
 )
-
-REGISTRY = KUBELET_DIRECTORY / "plugins_registry"
 
 
 class WatchedPlugin(RegistrationServicer):
@@ -73,14 +70,14 @@ class WatchedPlugin(RegistrationServicer):
 
 
 @pytest.fixture
-def watched(real_world: World) -> Iterator[Callable[..., WatchedPlugin]]:
+def watched(world: World) -> Iterator[Callable[..., WatchedPlugin]]:
     """Give the test a maker of plugins, which serve not yet."""
     made: list[WatchedPlugin] = []
 
     def make(name: str = "w.sock") -> WatchedPlugin:
-        bare = BarePlugin(real_world.directory, "unused", WIDGET)
+        bare = BarePlugin(world.directory, "unused", WIDGET)
         bare.send(*devices("a b"))
-        made.append(WatchedPlugin(REGISTRY / name, bare))
+        made.append(WatchedPlugin(world.root / "plugins_registry" / name, bare))
         return made[-1]
 
     yield make
@@ -92,9 +89,9 @@ Make = Callable[..., WatchedPlugin]
 
 
 @pytest.mark.parametrize("early", [True, False])
-def test_a_socket_is_found(real_world: World, watched: Make, early: bool) -> None:  # noqa: FBT001
+def test_a_socket_is_found(world: World, watched: Make, early: bool) -> None:  # noqa: FBT001
     """Whether it was there before the kubelet or comes after it; in a second or two."""
-    kubelet, plugin = real_world.kubelet(start=False), watched()
+    kubelet, plugin = world.kubelet(start=False), watched()
     steps: list[Callable[[], object]] = [plugin.serve, kubelet.start]
     for step in steps if early else reversed(steps):
         step()
@@ -114,10 +111,10 @@ def test_a_socket_is_found(real_world: World, watched: Make, early: bool) -> Non
     ],
 )
 def test_what_is_wrong_is_told_again_and_again(
-    real_world: World, watched: Make, fault: dict[str, object], text: str
+    world: World, watched: Make, fault: dict[str, object], text: str
 ) -> None:
     """By a status with the reason."""
-    kubelet, plugin = real_world.kubelet(), watched()
+    kubelet, plugin = world.kubelet(), watched()
     plugin.info.ClearField(next(iter(fault)))  # type: ignore[arg-type]
     plugin.info.MergeFrom(wire.PluginInfo(**fault))  # type: ignore[arg-type]
     plugin.serve()
@@ -128,9 +125,9 @@ def test_what_is_wrong_is_told_again_and_again(
     assert not kubelet.resource(WIDGET).known
 
 
-def test_what_is_slow_is_asked_again(real_world: World, watched: Make) -> None:
+def test_what_is_slow_is_asked_again(world: World, watched: Make) -> None:
     """A second is too long; no status is sent."""
-    real_world.kubelet()
+    world.kubelet()
     plugin = watched()
     plugin.delay = 1.5
     plugin.serve()
@@ -139,9 +136,9 @@ def test_what_is_slow_is_asked_again(real_world: World, watched: Make) -> None:
     assert plugin.statuses.empty()
 
 
-def test_names_with_a_dot_in_front_are_not_looked_at(real_world: World, watched: Make) -> None:
+def test_names_with_a_dot_in_front_are_not_looked_at(world: World, watched: Make) -> None:
     """They are for what is being made."""
-    real_world.kubelet()
+    world.kubelet()
     hidden, plain = watched(".w.sock"), watched("w.sock")
     hidden.serve()
     plain.serve()
@@ -149,11 +146,9 @@ def test_names_with_a_dot_in_front_are_not_looked_at(real_world: World, watched:
     assert hidden.infos.empty()
 
 
-def test_a_lost_stream_is_lost_until_the_socket_is_made_anew(
-    real_world: World, watched: Make
-) -> None:
+def test_a_lost_stream_is_lost_until_the_socket_is_made_anew(world: World, watched: Make) -> None:
     """The kubelet never reconnects by itself."""
-    kubelet, plugin = real_world.kubelet(), watched()
+    kubelet, plugin = world.kubelet(), watched()
     plugin.serve()
     kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 2, 10)
     plugin.bare.streams[0].end()
@@ -165,9 +160,9 @@ def test_a_lost_stream_is_lost_until_the_socket_is_made_anew(
     kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 2, 10)
 
 
-def test_a_removed_socket_is_a_plugin_that_is_gone(real_world: World, watched: Make) -> None:
+def test_a_removed_socket_is_a_plugin_that_is_gone(world: World, watched: Make) -> None:
     """Even while it still serves its stream."""
-    kubelet, plugin = real_world.kubelet(), watched()
+    kubelet, plugin = world.kubelet(), watched()
     plugin.serve()
     kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 2, 10)
     plugin.path.unlink()
@@ -175,9 +170,9 @@ def test_a_removed_socket_is_a_plugin_that_is_gone(real_world: World, watched: M
     assert seen.capacity == 2
 
 
-def test_a_kubelet_that_starts_anew_finds_it_again(real_world: World, watched: Make) -> None:
+def test_a_kubelet_that_starts_anew_finds_it_again(world: World, watched: Make) -> None:
     """Nothing in the registry is deleted."""
-    kubelet, plugin = real_world.kubelet(), watched()
+    kubelet, plugin = world.kubelet(), watched()
     plugin.serve()
     kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 2, 10)
     kubelet.restart()

@@ -45,10 +45,11 @@ class World:
         self._pool = ending.enter_context(ThreadPoolExecutor(16))
         if self.real:
             _empty(KUBELET_DIRECTORY)
-            self.directory = KUBELET_DIRECTORY / "device-plugins"
-            self.directory.mkdir()
+            self.root = KUBELET_DIRECTORY
         else:
-            self.directory = Path(ending.enter_context(TemporaryDirectory(prefix="dp-")))
+            self.root = Path(ending.enter_context(TemporaryDirectory(prefix="dp-")))
+        self.directory = self.root / "device-plugins"
+        self.directory.mkdir()
 
     def kubelet(self, *, numa: Numa | None = None, start: bool = True) -> Kubelet:
         """Return a kubelet, which runs unless `start` is false."""
