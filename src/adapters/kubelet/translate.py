@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from deviceplugin.adapters.kubelet.held import Held, collected
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2 import (
     AllocateResponse,
     CDIDevice,
@@ -19,6 +20,7 @@ from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2 import (
     RegisterRequest,
     TopologyInfo,
 )
+from deviceplugin.adapters.kubelet.wire.podresources_pb2 import ListPodResourcesResponse
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import InvalidDeviceError, UnknownDeviceError
@@ -112,6 +114,17 @@ def to_wish(request: ContainerPreferredAllocationRequest) -> Wish:
         available=to_device_ids(request.available_deviceIDs),
         must_include=to_device_ids(request.must_include_deviceIDs),
         size=request.allocation_size,
+    )
+
+
+def to_held(answer: ListPodResourcesResponse) -> Held:
+    """Return which devices the containers of an answer hold, each once however many its nodes."""
+    return collected(
+        (entry.resource_name, text)
+        for pod in answer.pod_resources
+        for container in pod.containers
+        for entry in container.devices
+        for text in entry.device_ids
     )
 
 

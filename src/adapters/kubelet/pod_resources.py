@@ -1,0 +1,87 @@
+"""Who holds what, as the kubelet itself says on the socket of its pod resources."""
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import grpc
+import grpc.aio
+
+from deviceplugin.adapters.kubelet.fresh import Fresh
+from deviceplugin.adapters.kubelet.held import Held
+from deviceplugin.adapters.kubelet.sockets import MAX_PATH, connect_error
+from deviceplugin.adapters.kubelet.translate import to_held
+from deviceplugin.adapters.kubelet.wire.podresources_pb2 import ListPodResourcesRequest
+from deviceplugin.adapters.kubelet.wire.podresources_pb2_grpc import PodResourcesListerStub
+from deviceplugin.domain.errors import HoldersUnknownError
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.holders import Holders
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.retention import Holdings
+
+SOCKET: Final = "pod-resources/kubelet.sock"
+"""The socket, below the kubelet's root."""
+MAX_ANSWER: Final = 16 * 1024 * 1024
+"""Bytes of the largest answer that is taken; the kubelet sets no bound."""
+INTERVAL: Final = 0.1
+"""Seconds from one call to the next: a tenth of what a kubelet allows all callers together."""
+
+_OPTIONS: Final = (
+    ("grpc.default_authority", "localhost"),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.enable_retries", 0),
+    ("grpc.max_receive_message_length", MAX_ANSWER),
+)
+
+_HINT: Final = "; is the kubelet's root mounted here? --kubelet-root names another one"
+
+
+class PodResourcesHolders(Holders):
+    """Calls List, which answers for all resources at once, on a fresh channel each time.
+
+    `seconds` is the deadline of one call.
+    """
+
+    def __init__(self, kubelet_root: str, *, clock: Clock, seconds: float) -> None:
+        self._file = Path(kubelet_root, SOCKET)
+        self._seconds = seconds
+        self._held = Fresh(self._list, clock=clock, interval=INTERVAL)
+
+    async def holders(self, resource: ResourceName) -> Holdings:
+        """Return what containers of the kubelet's pods hold; it knows all of them."""
+        held = await self._held()
+        return Holdings(held=held.get(str(resource), frozenset()), complete=True)
+
+    async def _list(self) -> Held:
+        self._check_listening()
+        target = f"unix:{quote(str(self._file))}"
+        async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
+            try:
+                answer = await PodResourcesListerStub(channel).List(
+                    ListPodResourcesRequest(), timeout=self._seconds
+                )
+            except grpc.aio.AioRpcError as error:
+                raise self._unknown(self._explained(error)) from error
+        return to_held(answer)
+
+    def _check_listening(self) -> None:
+        """Find out by a bare connect whether anybody listens: gRPC would try until the end."""
+        length = len(os.fsencode(self._file))
+        if length > MAX_PATH:
+            raise self._unknown(f"the path has {length} bytes, Linux allows {MAX_PATH}")
+        if "," in str(self._file):
+            raise self._unknown("gRPC takes no comma in a path; use a symbolic link to it")
+        if code := connect_error(self._file):
+            raise self._unknown(os.strerror(code) + _HINT)
+
+    def _explained(self, error: grpc.aio.AioRpcError) -> str:
+        text = error.details() or error.code().name
+        if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+            return f"no answer within {self._seconds:g} s"
+        if error.code() is grpc.StatusCode.UNIMPLEMENTED:
+            return f"no kubelet of Kubernetes 1.20 or later answers there ({text})"
+        return text
+
+    def _unknown(self, reason: str) -> HoldersUnknownError:
+        return HoldersUnknownError(f"{self._file}: {reason}")

@@ -1,0 +1,45 @@
+"""Containers that are just said to hold devices."""
+
+import asyncio
+
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.errors import HoldersUnknownError
+from deviceplugin.domain.ports.driven.holders import Holders
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.retention import Holdings
+
+
+class MemoryHolders(Holders):
+    """Answers what `hold` and `free` made of it; `complete` says whether it knows all containers.
+
+    `asked` are the resources of the questions so far. While `may_answer` is cleared, no answer
+    comes.
+    """
+
+    def __init__(self, *, complete: bool = True) -> None:
+        self.complete = complete
+        self.asked: list[ResourceName] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+        self._held: dict[ResourceName, set[DeviceId]] = {}
+        self._failure = ""
+
+    def hold(self, resource: ResourceName, *ids: DeviceId) -> None:
+        """Let a container hold these devices, too."""
+        self._held.setdefault(resource, set()).update(ids)
+
+    def free(self, resource: ResourceName, *ids: DeviceId) -> None:
+        """Let no container hold these devices."""
+        self._held.get(resource, set()).difference_update(ids)
+
+    def fail(self, reason: str) -> None:
+        """Let every question fail for this reason; an empty one ends that."""
+        self._failure = reason
+
+    async def holders(self, resource: ResourceName) -> Holdings:
+        """Return what is held now."""
+        self.asked.append(resource)
+        await self.may_answer.wait()
+        if self._failure:
+            raise HoldersUnknownError(self._failure)
+        return Holdings(held=frozenset(self._held.get(resource, ())), complete=self.complete)
