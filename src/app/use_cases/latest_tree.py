@@ -1,6 +1,7 @@
 """Where scanners hand in what they found: a slot for the newest tree."""
 
 import asyncio
+import threading
 
 from deviceplugin.domain.errors import StoppedError
 from deviceplugin.domain.ports.driving.notifier import Notifier
@@ -16,6 +17,8 @@ class LatestTree(Notifier):
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._tree: FrozenTree | None = None
+        self._handed_in: FrozenTree | None = None
+        self._lock = threading.Lock()
         self._stopped = False
 
     def notify(self, tree: DeviceTree) -> None:
@@ -23,9 +26,14 @@ class LatestTree(Notifier):
         frozen = tree.freeze(self._namespace)
         if self._stopped:
             raise StoppedError("the plugin has ended; return from scan")
+        with self._lock:
+            is_awaited, self._handed_in = self._handed_in is not None, frozen
+        if is_awaited:
+            return
         try:
-            self._loop.call_soon_threadsafe(self._put, frozen)
+            self._loop.call_soon_threadsafe(self._put)
         except RuntimeError as closed:
+            self._handed_in = None
             raise StoppedError("the plugin's event loop has ended; return from scan") from closed
 
     def stop(self) -> None:
@@ -40,7 +48,8 @@ class LatestTree(Notifier):
         tree, self._tree = self._tree, None
         return tree
 
-    def _put(self, tree: FrozenTree) -> None:
-        """Change the slot in the loop alone, so that no lock is needed."""
-        self._tree = tree
+    def _put(self) -> None:
+        """Take what was handed in since the last time: a scanner that floods us costs one tree."""
+        with self._lock:
+            self._tree, self._handed_in = self._handed_in, None
         self._news.set()

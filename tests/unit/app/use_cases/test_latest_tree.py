@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -62,6 +63,25 @@ async def test_any_thread_may_hand_in_and_its_newest_tree_arrives() -> None:
         pass
     for thread in threads:
         thread.join()
+
+
+async def test_a_flood_of_trees_wakes_the_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each wake that waits costs memory, and a scanner may be quicker than the loop."""
+    loop, wakes = asyncio.get_running_loop(), list[object]()
+    wake = loop.call_soon_threadsafe
+
+    def counted(callback: Callable[[], None]) -> asyncio.Handle:
+        wakes.append(callback)
+        return wake(callback)
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", counted)
+    latest = LatestTree("color.example")
+    for number in range(1000):
+        latest.notify(tree(f"d{number}"))
+    assert len(wakes) == 1
+    assert await ids_of_next(latest) == ["d999"]
+    latest.notify(tree("last"))
+    assert await ids_of_next(latest) == ["last"]
 
 
 async def test_a_thread_wakes_a_loop_that_sleeps() -> None:

@@ -12,7 +12,7 @@ from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.latest_tree import LatestTree
-from deviceplugin.app.use_cases.scan import PollSource, RunScanner
+from deviceplugin.app.use_cases.scan import LOOK_SECONDS, PollSource, RunScanner
 from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
@@ -307,3 +307,54 @@ async def test_a_source_that_fails_makes_the_scan_fail_and_the_next_scan_asks_ag
         polling.task = asyncio.create_task(polling.poll.scan(polling.latest))
         await polling.clock.settle()
         assert polling.source.asked == 3
+
+
+class HangingWorker(Worker):
+    """A worker whose calls end when a test lets them."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.free = asyncio.Event()
+
+    async def run(self, call: Callable[[], _Result]) -> _Result:
+        """Make the call once it may end."""
+        self.calls += 1
+        await self.free.wait()
+        return call()
+
+
+class Hanging(Polling):
+    """A source whose first look does not end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.worker = HangingWorker()
+        self.task.cancel()
+        self.poll = PollSource(self.source, worker=self.worker, clock=self.clock, seconds=5.0)
+        self.task = asyncio.create_task(self.poll.scan(self.latest))
+
+
+async def test_a_look_that_hangs_has_failed_and_no_second_one_hangs_beside_it() -> None:
+    """So that doubt follows, as after any failure, and threads do not pile up."""
+    async with Hanging() as polling:
+        for _ in range(3):
+            await polling.clock.advance(LOOK_SECONDS)
+            with pytest.raises(ScanError, match="has not ended within 30 s"):
+                await polling.task
+            polling.task = asyncio.create_task(polling.poll.scan(polling.latest))
+        await polling.clock.settle()
+        assert polling.worker.calls == 1
+        polling.worker.free.set()
+        await polling.clock.settle()
+        assert len((await polling.latest.next()).resources) == 1
+        await polling.clock.advance(5)
+        assert polling.worker.calls == 2
+
+
+async def test_the_end_of_scanning_ends_a_look_that_hangs() -> None:
+    async with Hanging() as polling:
+        await polling.clock.settle()
+        polling.task.cancel()
+        await asyncio.wait({polling.task})
+        await polling.clock.settle()
+        assert len(asyncio.all_tasks()) == 1
