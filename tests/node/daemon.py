@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-PATIENCE: Final = 60.0
+PATIENCE: Final = 30.0
 """Seconds for what takes one on a machine that has nothing else to do."""
 _LOOK_AGAIN: Final = 0.02
 _TAIL: Final = 30
