@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -29,27 +29,25 @@ def _row(table: Table, result: Result) -> None:
     )
 
 
-def _measures(kinds: Sequence[Kind]) -> list[Callable[[], Result]]:
-    return [
-        allocate,
-        memory,
-        change,
-        *(partial(stream_cut, kind) for kind in kinds),
-        *(partial(restart, kind, count) for kind in kinds for count in _COUNTS),
-    ]
+def _measures(kind: Kind) -> list[Callable[[], Result]]:
+    """Return what is measured; what needs a kubelet only to register is measured with fakes."""
+    restarts = [partial(restart, kind, count) for count in _COUNTS]
+    reactions = [partial(stream_cut, kind), *restarts]
+    return reactions if kind.binary else [allocate, memory, change, *reactions]
 
 
 def main() -> int:
     """Measure all, show all, and return 1 if a bound is not kept."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help="measures whose name contains this")
-    parser.add_argument("--real", type=Path, default=None, help="the program of a real kubelet")
+    parser.add_argument("--kubelet", default="1.37", help="a fake's version, or a real's program")
     given = parser.parse_args()
-    kinds = [Kind(), *([] if given.real is None else [Kind(given.real)])]
+    program = Path(given.kubelet)
+    kind = Kind(program if program.is_absolute() else None)
     table = Table("Measured in one run", "bare grpc.aio", "deviceplugin", "figure", "bound", "")
     console = Console()
     results: list[Result] = []
-    for measure in _measures(kinds):
+    for measure in _measures(kind):
         name = getattr(measure, "func", measure).__name__
         if given.only in name:
             results.append(measure())
