@@ -11,6 +11,7 @@ from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import (
     Dependency,
     Factory,
+    List,
     Object,
     Provider,
     Selector,
@@ -18,14 +19,18 @@ from dependency_injector.providers import (
 )
 
 from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.host import GrpcHost
+from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.adapters.system import SystemChance, SystemClock, SystemDeviceNodes, ThreadWorker
 from deviceplugin.app.use_cases.advertise import Advertise
+from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
 from deviceplugin.app.use_cases.scan import PollSource, RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
@@ -34,6 +39,7 @@ from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
+from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -93,6 +99,13 @@ class Container(DeclarativeContainer):
     host: Provider[Host] = Singleton(GrpcHost, sockets, journal)
     registrar: Provider[Registrar] = Singleton(GrpcRegistrar, sockets)
 
+    pod_resources: Provider[Holders] = Singleton(
+        PodResourcesHolders, kubelet_root, clock=clock, seconds=timing.provided.release.answer
+    )
+    checkpoint: Provider[Holders] = Singleton(
+        CheckpointHolders, plugin_dir, worker=worker, clock=clock
+    )
+
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
     sysfs: Provider[DeviceSource] = Singleton(
         _sysfs_scanner, rules, sys_root=sys_root, nodes=nodes, journal=journal
@@ -132,11 +145,26 @@ class Container(DeclarativeContainer):
         look_again=look_again,
         policy_of=policy_of,
     )
+    ask_holders: Provider[AskHolders] = Singleton(
+        AskHolders,
+        List(pod_resources, checkpoint),
+        clock=clock,
+        seconds=timing.provided.release.answer,
+        journal=journal,
+    )
+    retain_held: Provider[RetainHeld] = Singleton(
+        RetainHeld,
+        ask_holders=ask_holders,
+        clock=clock,
+        timing=timing.provided.release,
+        journal=journal,
+    )
     advertise: Provider[Advertise] = Singleton(
         Advertise,
         open_resource=open_resource,
         keep=keep.provider,
         watch_kubelet=watch_kubelet,
+        retain_held=retain_held,
         clock=clock,
         journal=journal,
     )

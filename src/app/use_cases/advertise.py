@@ -1,13 +1,14 @@
 """Serve just the resources that the newest tree names."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, Self
 
 import attrs
 
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
+from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.within import within
 from deviceplugin.domain.devices import Health
@@ -34,15 +35,17 @@ class Advertise:
     """Opens a resource when a tree first names it, and retires it when one no longer does.
 
     The inventory of a retired resource is remembered, because a container may still hold its
-    devices: if the resource comes back, so do they, Unhealthy unless they were found.
+    devices: if the resource comes back, so do they, Unhealthy unless they were found. One that
+    was never opened here begins with what containers may hold since an earlier run of the plugin.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - they go by name
         self,
         *,
         open_resource: Callable[[ResourceName, Board], DevicePlugin],
         keep: Callable[[DevicePlugin], KeepRegistered],
         watch_kubelet: WatchKubelet,
+        retain_held: RetainHeld,
         clock: Clock,
         journal: Journal,
     ) -> None:
@@ -50,44 +53,58 @@ class Advertise:
         self._open_resource = open_resource
         self._keep = keep
         self._watch_kubelet = watch_kubelet
+        self._retain_held = retain_held
+        self._releasing: asyncio.Task[None] | None = None
         self._clock = clock
         self._journal = journal
         self._served: dict[ResourceName, _Served] = {}
         self._retiring: dict[ResourceName, asyncio.Task[None]] = {}
-        self._retired: dict[ResourceName, Inventory] = {}
+        self._remembered: dict[ResourceName, Inventory] = {}
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
         """Begin; resources that are opened live until the end of the context."""
         await self._tasks.__aenter__()
+        self._releasing = self._tasks.create_task(
+            self._retain_held.run(self._boards, self._publish)
+        )
         return self
 
     async def __aexit__(self, *failure: object) -> None:
         """Close every resource without a last word, so that a plugin's restart makes no flap."""
+        if self._releasing is not None:
+            self._releasing.cancel()
         for served in self._served.values():
             served.keeper.stop()
         await self._tasks.__aexit__(*failure)  # type: ignore[arg-type]
 
     async def __call__(self, tree: FrozenTree) -> None:
         """Make what is advertised follow `tree`."""
-        for name, found in tree.resources.items():
-            if name in self._served:
-                self._post(name, self._served[name].board, found)
-            else:
-                await self._open(name, found)
         for name in self._served.keys() - tree.resources.keys():
             self._retire(name)
+        for name, served in self._served.items():
+            self._post(name, served.board, tree.resources[name])
+        known = self._served.keys() | self._remembered.keys()
+        new = {name: found for name, found in tree.resources.items() if name not in known}
+        self._remembered |= await self._retain_held.recall(new)
+        for name, found in tree.resources.items():
+            if name not in self._served:
+                await self._open(name, found)
 
     def doubt(self) -> None:
         """Advertise all that is served as Unhealthy, until a tree confirms it."""
         for name, served in self._served.items():
             self._publish(name, served.board, served.board.inventory.doubt())
 
+    def _boards(self) -> Mapping[ResourceName, Board]:
+        return {name: served.board for name, served in self._served.items()}
+
     async def _open(self, name: ResourceName, found: Devices) -> None:
         if (retiring := self._retiring.pop(name, None)) is not None:
             await asyncio.wait({retiring})
-        board = Board(self._retired.pop(name, Inventory()))
+        board = Board(self._remembered.pop(name))
         self._post(name, board, found)
+        self._retain_held.notice(board.inventory)
         keeper = self._keep(self._open_resource(name, board))
         life = self._tasks.create_task(keeper.run(), name=f"{name}")
         self._served[name] = _Served(board, keeper, life)
@@ -101,6 +118,9 @@ class Advertise:
         if inventory is older:
             return
         board.post(inventory)
+        self._retain_held.notice(inventory)
+        if inventory.generation == older.generation:
+            return
         changes = inventory.changes_since(older)
         healthy = sum(info.health is Health.HEALTHY for info in inventory.devices.values())
         self._journal.record(
@@ -118,7 +138,7 @@ class Advertise:
         served = self._served.pop(name)
         self._watch_kubelet.unfollow(served.keeper)
         self._post(name, served.board, {})
-        self._retired[name] = served.board.inventory
+        self._remembered[name] = served.board.inventory
         self._retiring[name] = self._tasks.create_task(self._say_last_word(name, served))
 
     async def _say_last_word(self, name: ResourceName, served: _Served) -> None:

@@ -2,8 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from itertools import count
+from typing import Final
 
 from deviceplugin.domain.inventory import Inventory, Listing
+
+_AUDIENCES: Final = count(1)
 
 
 class Board:
@@ -15,7 +19,8 @@ class Board:
     def __init__(self, inventory: Inventory | None = None) -> None:
         """Start with an inventory, empty if not given."""
         self._inventory = inventory or Inventory()
-        self._readers: set[asyncio.Event] = set()
+        self._readers: dict[asyncio.Event, Listing | None] = {}
+        self._audience = next(_AUDIENCES)
         self._retired = False
         self._unread = asyncio.Event()
         self._unread.set()
@@ -29,6 +34,17 @@ class Board:
     def readers(self) -> int:
         """How many streams are open."""
         return len(self._readers)
+
+    @property
+    def audience(self) -> int:
+        """A number that changes whenever a stream opens or ends, on whichever board."""
+        return self._audience
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there are streams, and each has been sent the newest list."""
+        newest = self._inventory.listing
+        return bool(self._readers) and all(sent == newest for sent in self._readers.values())
 
     def post(self, inventory: Inventory) -> None:
         """Advertise `inventory` from now on."""
@@ -48,7 +64,8 @@ class Board:
     async def listings(self) -> AsyncGenerator[Listing]:
         """Yield the list now, then each newer one that differs from the last one yielded."""
         news = asyncio.Event()
-        self._readers.add(news)
+        self._readers[news] = None
+        self._audience = next(_AUDIENCES)
         self._unread.clear()
         sent: Listing | None = None
         try:
@@ -58,12 +75,14 @@ class Board:
                 if listing != sent:
                     sent = listing
                     yield listing
+                    self._readers[news] = listing
                 elif self._retired:
                     return
                 else:
                     await news.wait()
         finally:
-            self._readers.discard(news)
+            del self._readers[news]
+            self._audience = next(_AUDIENCES)
             if not self._readers:
                 self._unread.set()
 

@@ -13,12 +13,15 @@ import pytest
 
 from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
 from deviceplugin.adapters.memory.directory import MemoryDirectory
+from deviceplugin.adapters.memory.holders import MemoryHolders
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET, MemoryKubelet
 from deviceplugin.adapters.memory.worker import InlineWorker
+from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.domain.allocation import Grant
@@ -32,6 +35,7 @@ from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, D
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Timing
 
+TIMING = Timing()
 WIDGET = ResourceName("example.com", "widget")
 
 
@@ -163,6 +167,19 @@ class Machine:
         self.kubelet = MemoryKubelet(self.directory, self.clock)
         self.host = GatedHost(self.kubelet, self.clock)
         self.registrar = StrictRegistrar(self.kubelet, self.clock)
+        self.holders = MemoryHolders()
+        self.hints = MemoryHolders(complete=False)
+        self.retain = RetainHeld(
+            ask_holders=AskHolders(
+                (self.holders, self.hints),
+                clock=self.clock,
+                seconds=TIMING.release.answer,
+                journal=self.journal,
+            ),
+            clock=self.clock,
+            timing=TIMING.release,
+            journal=self.journal,
+        )
         self.watch = WatchKubelet(self.directory, self.clock, self.journal)
         self.world = World(
             host=self.host,
@@ -170,7 +187,7 @@ class Machine:
             directory=self.directory,
             clock=self.clock,
             chance=FixedChance(0.5),
-            timing=Timing(),
+            timing=TIMING,
             journal=self.journal,
         )
 

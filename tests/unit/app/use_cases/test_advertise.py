@@ -52,6 +52,7 @@ class Advertising:
             open_resource=here.open,
             keep=here.keep,
             watch_kubelet=here.watch,
+            retain_held=here.retain,
             clock=here.clock,
             journal=here.journal,
         )

@@ -92,6 +92,7 @@ class Running:
                 open_resource=here.open,
                 keep=here.keep,
                 watch_kubelet=here.watch,
+                retain_held=here.retain,
                 clock=here.clock,
                 journal=here.journal,
             ),

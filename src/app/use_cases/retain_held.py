@@ -1,0 +1,113 @@
+"""Keep what containers may hold, from the plugin's start until it is known that nobody does."""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+
+from deviceplugin.app.use_cases.ask_holders import AskHolders
+from deviceplugin.app.use_cases.board import Board
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.events import DevicesHeld, DevicesReleased
+from deviceplugin.domain.inventory import Inventory
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.retention import Clearance, Look, named
+from deviceplugin.domain.timing import Release
+from deviceplugin.domain.tree import Devices
+
+Boards = Callable[[], Mapping[ResourceName, Board]]
+"""Returns the boards of all resources that are served now."""
+Publish = Callable[[ResourceName, Board, Inventory], None]
+"""Advertises an inventory on a board."""
+
+
+class RetainHeld:
+    """Asks the holders when a resource is new, and then only while something has vanished.
+
+    Such a look at a resource begins only when each stream has been sent that the devices are
+    Unhealthy, and counts only if the streams are still the same in the end. What it leads to, the
+    rule of `domain.retention` says.
+    """
+
+    def __init__(
+        self, *, ask_holders: AskHolders, clock: Clock, timing: Release, journal: Journal
+    ) -> None:
+        """Know nothing yet."""
+        self._ask_holders = ask_holders
+        self._clock = clock
+        self._timing = timing
+        self._journal = journal
+        self._vanished = asyncio.Event()
+        self._clearances: dict[ResourceName, Clearance] = {}
+
+    async def recall(
+        self, resources: Mapping[ResourceName, Devices]
+    ) -> dict[ResourceName, Inventory]:
+        """Return what each of new `resources`, with the devices found, has to begin with.
+
+        An earlier run of the plugin may have given containers what is no longer there. All
+        resources are asked about at once, and for no longer than a source may take: what nobody
+        can say is left out.
+        """
+        answers = await asyncio.gather(*map(self._ask_holders, resources))
+        held = dict(zip(resources, map(named, answers), strict=True))
+        for name, found in resources.items():
+            self._tell_held(name, held[name] - found.keys())
+        return {name: Inventory().keep(ids) for name, ids in held.items()}
+
+    def notice(self, inventory: Inventory) -> None:
+        """Take note that this is served now."""
+        if inventory.vanished:
+            self._vanished.set()
+
+    async def run(self, boards: Boards, publish: Publish) -> None:
+        """Look, again and again. Does not return."""
+        while True:
+            await self._vanished.wait()
+            await self._clock.sleep(self._timing.apart)
+            waiting = _waiting(boards())
+            await asyncio.gather(
+                *(self._look(name, board, boards, publish) for name, board in waiting.items())
+            )
+            left = _waiting(boards())
+            self._clearances = {
+                name: known for name, known in self._clearances.items() if name in left
+            }
+            if not left:
+                self._vanished.clear()
+
+    async def _look(
+        self, name: ResourceName, board: Board, boards: Boards, publish: Publish
+    ) -> None:
+        if not board.is_read:
+            return
+        audience, vanished, begun = board.audience, board.inventory.vanished, self._clock.now()
+        answers = await self._ask_holders(name)
+        if board.audience != audience or boards().get(name) is not board:
+            return
+        # A device that came back meanwhile is none of this look's any more.
+        still = {
+            key: generation
+            for key, generation in board.inventory.vanished.items()
+            if vanished.get(key) == generation
+        }
+        look = Look(stream=audience, begun=begun, vanished=still, answers=answers)
+        verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
+        self._clearances[name] = verdict.clearance
+        sure = named(tuple(answer for answer in answers if answer.complete))
+        self._tell_held(name, sure - board.inventory.devices.keys())
+        publish(name, board, board.inventory.keep(sure).release(verdict.released))
+        if verdict.released:
+            self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))
+
+    def _tell_held(self, name: ResourceName, missing: Collection[DeviceId]) -> None:
+        if missing:
+            self._journal.record(DevicesHeld(resource=name, devices=_texts(missing)))
+
+
+def _texts(ids: Collection[DeviceId]) -> tuple[str, ...]:
+    return tuple(sorted(key.value for key in ids))
+
+
+def _waiting(boards: Mapping[ResourceName, Board]) -> Mapping[ResourceName, Board]:
+    return {name: board for name, board in boards.items() if board.inventory.vanished}
