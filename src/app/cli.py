@@ -4,37 +4,26 @@ Exit codes: 0 all is well, 1 something failed while it ran, 2 what was given can
 """
 
 import asyncio
-import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NoReturn, TypeVar
+from collections.abc import Callable
+from typing import Final, NoReturn
 
 import click
 
-from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
 from deviceplugin.adapters.system.signals import ENDING
-from deviceplugin.app.console import console, devices_table
+from deviceplugin.app.commands.configurations import list_presets, validate
+from deviceplugin.app.commands.looking import scan
+from deviceplugin.app.commands.options import configurable, configured
+from deviceplugin.app.console import console
 from deviceplugin.app.manager import Manager
-from deviceplugin.app.settings import OPTIONS, Configuration, load
 from deviceplugin.domain.errors import DevicePluginError, ScanError
 
 FAILED: Final = 1
 UNUSABLE: Final = 2
 INTERRUPTED: Final = 130
 """Ended by a person before there was anything to close."""
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def _configurable(command: _Command) -> _Command:
-    """Add --config and a flag for each setting; the settings check the values themselves."""
-    for option in reversed(list(OPTIONS.values())):
-        text = f"{option.help} [{option.variable}]"
-        command = click.option(option.flag, metavar="VALUE", help=text)(command)
-    text = "The YAML file; without one, all presets [DEVICEPLUGIN_CONFIG]"
-    return click.option("--config", metavar="FILE", help=text)(command)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -48,10 +37,10 @@ def cli() -> None:
 
 
 @cli.command()
-@_configurable
+@configurable
 def run(config: str | None, **flags: str | None) -> None:
     """Serve the configured devices until SIGTERM or SIGINT."""
-    configuration = _load(config, flags)
+    configuration = configured(config, flags)
     manager = Manager.configured(configuration)
     manager.check()
     _on_ending_signals(lambda *_: manager.stop())
@@ -61,19 +50,15 @@ def run(config: str | None, **flags: str | None) -> None:
 
 
 @cli.command()
-@_configurable
-def scan(config: str | None, **flags: str | None) -> None:
-    """Show what would be advertised; touch nothing."""
-    configuration = _load(config, flags)
-    console().print(devices_table(Manager.configured(configuration).look().resources))
-
-
-@cli.command()
 def demo() -> None:
     """Show it at work on this machine's devices, with a simulated kubelet. Needs no root."""
     from deviceplugin.app.demo import Demo  # noqa: PLC0415 - it brings the fake kubelet along
 
     Demo(console()).run()
+
+
+for _command in (scan, validate, list_presets):
+    cli.add_command(_command)
 
 
 def main() -> NoReturn:
@@ -104,13 +89,3 @@ def _on_ending_signals(handler: Callable[..., object] | signal.Handlers) -> None
     """
     for number in ENDING:
         signal.signal(number, handler)
-
-
-def _load(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
-    """Read the configuration, and log as it says."""
-    configuration = load(path, os.environ, flags)
-    settings = configuration.settings
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
-    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
-    return configuration

@@ -72,7 +72,13 @@ def test_help_lists_every_command(place: Path) -> None:
     ended = ran(*DEVICEPLUGIN, "-h", place=place)
     assert (ended.code, ended.err) == (0, "")
     listed = ended.out.partition("Commands:")[2].splitlines()
-    assert {line.split()[0] for line in listed if line} == {"demo", "run", "scan"}
+    assert {line.split()[0] for line in listed if line} == {
+        "demo",
+        "presets",
+        "run",
+        "scan",
+        "validate",
+    }
 
 
 def test_the_demo_helps_itself(place: Path) -> None:

@@ -1,5 +1,6 @@
 """`deviceplugin scan`: it shows what would be advertised, and touches nothing."""
 
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -119,3 +120,79 @@ def test_a_sysfs_that_is_missing_is_a_failure(place: Path) -> None:
     ended = ran(*DEVICEPLUGIN, "scan", "--sys-root", str(place / "sys"), place=place)
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == f"cannot read {place / 'sys'}: No such file or directory\n"
+
+
+# --- for programs -------------------------------------------------------------------------------
+
+
+def test_json_says_all_that_a_container_would_get(
+    config: Path, place: Path, hardware: FakeSysfs
+) -> None:
+    """Resources and devices in order, and what was odd; the log stays on standard error."""
+    hardware.pci("0000:00:01.0", numa_node="1")
+    config.write_text(
+        config.read_text() + "  - {name: card, match: [{subsystem: pci, name: '0000:*'}]}\n"
+    )
+    ended = ran(*DEVICEPLUGIN, "scan", "--json", "--config", str(config), place=place)
+    assert ended.code == 0
+    document = json.loads(ended.out)
+    assert document["version"] == 1
+    card, full, *_ = document["resources"]
+    assert card == {"name": "example.com/card", "devices": []}
+    assert full == {
+        "name": "example.com/full",
+        "devices": [
+            {
+                "id": "full",
+                "health": "Healthy",
+                "numa_nodes": [],
+                "parent": "",
+                "attributes": full["devices"][0]["attributes"],
+                "container": {
+                    "nodes": [
+                        {
+                            "host_path": "/dev/full",
+                            "container_path": "/dev/full",
+                            "permissions": "rw",
+                        }
+                    ],
+                    "mounts": [],
+                    "envs": {},
+                    "annotations": {},
+                    "cdi_devices": [],
+                },
+            }
+        ],
+    }
+    (skipped,) = [each for each in document["problems"] if each["event"] == "device_skipped"]
+    assert skipped["resource"] == "example.com/card"
+    assert "resource_unmatched" in ended.err
+
+
+# --- a machine in one directory ------------------------------------------------------------------
+
+
+def test_a_root_has_sys_and_dev_and_paths_stay_the_host_s(
+    place: Path, hardware: FakeSysfs
+) -> None:
+    """Given as a path from here, too; a node that is not in its dev is not there."""
+    (place / "dev").mkdir()
+    assert hardware.root == place / "sys"
+    for root in (str(place), "."):
+        ended = ran(*DEVICEPLUGIN, "scan", "--root", root, place=place)
+        assert rows(ended) == [["devices.local/full", "full", "Unhealthy", "-", "/dev/full (rw)"]]
+        assert str(place) not in ended.out
+
+
+def test_a_root_goes_before_environment_and_file_and_behind_flags(
+    config: Path, place: Path
+) -> None:
+    """Of three places for /sys and /dev, in the order of the settings."""
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config), "--root", str(place))
+    variables = {"DEVICEPLUGIN_SYS_ROOT": "/nowhere"}
+    ended = ran(*command, place=place, variables=variables)
+    assert {row[2] for row in rows(ended)} == {"Unhealthy"}
+    ended = ran(*command, "--dev-root", "/dev", place=place, variables=variables)
+    assert {row[2] for row in rows(ended)} == {"Healthy"}
+    ended = ran(*command, "--sys-root", "/none", place=place)
+    assert ended.err.startswith("cannot read /none: ")

@@ -167,7 +167,7 @@ def test_configurations_in_a_document_load(path: Path, tmp_path: Path) -> None:
 def test_command_lines_in_a_document_are_understood(path: Path) -> None:
     """Each line of a block that begins with `deviceplugin` has a command and flags that exist."""
     for line in re.findall(r"^deviceplugin (.+)$", "".join(blocks(path, "")), re.MULTILINE):
-        name, *arguments = line.partition("#")[0].split()
+        name, *arguments = re.split(r"[#>]", line)[0].split()
         command = cli.commands[name]
         command.make_context(name, arguments).close()
 
@@ -207,3 +207,13 @@ def test_the_plugin_of_the_readme_is_the_example_and_short() -> None:
 def test_the_readme_shows_a_configuration() -> None:
     """That it loads, another law says."""
     assert len(blocks(README, "yaml")) == 1
+
+
+# --- the commands --------------------------------------------------------------------------------
+
+
+def test_the_guide_to_the_commands_has_each_of_them() -> None:
+    """In its table, and none that there is not."""
+    text = (ROOT / "docs" / "commands.md").read_text()
+    named = re.findall(r"^\| `([a-z]+)` \| ", text.partition("\n## ")[0], re.MULTILINE)
+    assert sorted(named) == sorted(cli.commands)

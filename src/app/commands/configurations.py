@@ -1,0 +1,62 @@
+"""Commands about configurations: is one valid, and which are shipped."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+import attrs
+import click
+
+from deviceplugin.app.presets import presets, summary
+from deviceplugin.app.settings import Configuration, Settings, load
+from deviceplugin.domain.errors import InvalidValueError
+
+
+@click.command()
+@click.argument("file")
+def validate(file: str) -> None:
+    """Check a configuration, and say what it comes to.
+
+    Neither the environment nor this machine matters. All faults are told at once on standard
+    error, each as FILE:LINE:COLUMN: what is wrong and what to do.
+
+    Exit codes: 0 it is valid, 2 it is not, or cannot be read.
+    """
+    for line in _findings(load(file, {}, {})):
+        click.echo(line)
+
+
+@click.command("presets")
+@click.argument("name", required=False)
+def list_presets(name: str | None) -> None:
+    """List the shipped configurations, or print the YAML of one.
+
+    Exit codes: 0 done, 2 there is none of that NAME.
+    """
+    shipped = presets()
+    if name is None:
+        width = max(map(len, shipped))
+        for each, text in shipped.items():
+            click.echo(f"{each:<{width}}  {summary(text)}")
+        return
+    if name not in shipped:
+        near = get_close_matches(name, shipped, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InvalidValueError(f"no preset {name!r}: {meant}`deviceplugin presets` lists them")
+    click.echo(shipped[name], nl=False)
+
+
+def _findings(configuration: Configuration) -> Iterator[str]:
+    rules = configuration.rules
+    count = "1 resource" if len(rules) == 1 else f"{len(rules)} resources"
+    yield f"{configuration.source}: valid, {count}"
+    for rule in rules:
+        for alternative in rule.match:
+            yield f"resource {rule.resource}: {alternative}"
+    for field in attrs.fields(Settings):
+        value = getattr(configuration.settings, field.name)
+        if value != field.default:
+            yield (
+                f"setting {field.name}: {value:g}"
+                if isinstance(value, float)
+                else f"setting {field.name}: {value}"
+            )

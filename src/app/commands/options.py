@@ -1,0 +1,51 @@
+"""What several commands are told by: the configuration, and where the machine is."""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
+
+import click
+
+from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
+from deviceplugin.app.settings import OPTIONS, Configuration, load
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_ROOT: Final = (
+    "A directory with the sys and dev of a machine, such as one that `record` made; --sys-root "
+    "and --dev-root go before it, it goes before environment and file"
+)
+
+
+def configurable(command: _Command) -> _Command:
+    """Add --config and a flag for each setting; the settings check the values themselves."""
+    for option in reversed(list(OPTIONS.values())):
+        text = f"{option.help} [{option.variable}]"
+        command = click.option(option.flag, metavar="VALUE", help=text)(command)
+    text = "The YAML file; without one, all presets [DEVICEPLUGIN_CONFIG]"
+    return click.option("--config", metavar="FILE", help=text)(command)
+
+
+def rooted(command: _Command) -> _Command:
+    """Add --root."""
+    return click.option("--root", metavar="DIR", help=_ROOT)(command)
+
+
+def below(root: str | None, flags: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    """Return the flags with the roots of a machine whose sys and dev are in one directory."""
+    if root is None:
+        return flags
+    here = os.path.abspath(root)  # noqa: PTH100 - text in, text out
+    given = {name: text for name, text in flags.items() if text is not None}
+    return {"sys_root": f"{here}/sys", "dev_root": f"{here}/dev", **given}
+
+
+def configured(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
+    """Read the configuration, and log as it says. Raises `InvalidConfigurationError`."""
+    configuration = load(path, os.environ, flags)
+    settings = configuration.settings
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    return configuration
