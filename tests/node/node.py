@@ -150,13 +150,27 @@ class Node:
         shown = {pod.name: pod for pod in _shown() or ()}
         return shown.get(f"{name}-{_NAME}")
 
+    def judged(self, name: str) -> PodView:
+        """Wait until a pod runs, or the kubelet has not admitted it."""
+        pod = awaited(
+            lambda: self.pod(name),
+            lambda pod: pod is not None and pod.judged,
+            check=self.check,
+        )
+        assert pod is not None
+        return pod
+
     def running(self, name: str) -> PodView:
         """Wait until a pod runs."""
-        return self._awaited(name, "Running")
+        pod = self.judged(name)
+        assert pod.runs, pod
+        return pod
 
     def refused(self, name: str) -> PodView:
         """Wait until the kubelet has not admitted a pod."""
-        return self._awaited(name, "Failed")
+        pod = self.judged(name)
+        assert not pod.runs, pod
+        return pod
 
     def output(self, name: str) -> list[str]:
         """Return the lines that the container of a pod has written, the last one complete."""
@@ -168,16 +182,6 @@ class Node:
     def heard(self, name: str, last: str) -> list[str]:
         """Return what a pod has written, once it has written the line `last`."""
         return awaited(lambda: self.output(name), lambda lines: last in lines, check=self.check)
-
-    def _awaited(self, name: str, phase: str) -> PodView:
-        pod = awaited(
-            lambda: self.pod(name),
-            lambda pod: pod is not None and (pod.runs or pod.failed),
-            check=self.check,
-        )
-        assert pod is not None
-        assert pod.phase == phase, pod
-        return pod
 
     # --- devices ---
 

@@ -60,9 +60,9 @@ class PodView:
         return self.phase == "Running" and bool(self.containers)
 
     @property
-    def failed(self) -> bool:
-        """Whether it has ended badly, or was never admitted."""
-        return self.phase == "Failed"
+    def judged(self) -> bool:
+        """Whether this life of the kubelet has admitted or refused it."""
+        return self.runs or self.phase == "Failed"
 
 
 def pod_view(shown: Mapping[str, Any]) -> PodView:
