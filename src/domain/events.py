@@ -61,8 +61,17 @@ class WatchDegraded(Event):
 
 @attrs.frozen(kw_only=True)
 class HoldersUnknown(Event):
-    """A source cannot say which devices containers hold, for the reason given: none is let go."""
+    """A source cannot say which devices containers hold, for the reason given."""
 
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class HotplugDegraded(Event):
+    """Changes of the hardware are not heard from this source; regular looks find them instead."""
+
+    level: ClassVar[Level] = "warning"
+    source: str
     reason: str
 
 

@@ -1,8 +1,7 @@
 """When a device that vanished may be forgotten: once nobody can hold it, and not before.
 
 A list without a device that a container holds can crash a kubelet at each of its starts. So one is
-let go on the word of a source that knows every container, given twice, and never for want of one
-that speaks for it.
+let go only when two looks agree that nobody holds it; whatever says that somebody may keeps it.
 """
 
 from collections.abc import Mapping
@@ -19,8 +18,8 @@ class Holdings:
     """What one source says of one resource.
 
     - `held`: devices that a container holds, or may hold.
-    - `complete`: whether the source knows every container, so that what it does not name, nobody
-      holds. Another one can only add to what is held.
+    - `complete`: whether the source knows every pod, so that what no source names, nobody holds.
+      Another one can only add to what is held.
     """
 
     held: frozenset[DeviceId] = frozenset()
@@ -73,26 +72,25 @@ class Clearance:
     def judge(self, look: Look, timing: Release) -> "Verdict":
         """Return what `look` releases, and what is known after it.
 
-        A device is released by the second of two looks that agree that nobody holds it: both by a
-        complete source, on one unbroken stream, and `timing.apart` seconds or more from each
-        other, in which it did not come back. As long as another source names it, they must be
-        `timing.doubt` seconds apart: a kubelet that has just started knows no pods yet.
+        A device is released by the second of two looks that agree that nobody holds it: in each,
+        a complete source answered and none named it; both on one unbroken stream, `timing.apart`
+        seconds or more from each other; and in between it neither came back nor was named. A look
+        without a complete answer counts for nothing, but what is named in it is held.
         """
-        complete = tuple(answer for answer in look.answers if answer.complete)
-        if not complete:
-            return Verdict(clearance=self)
-        held, doubted = named(complete), named(look.answers)
+        held = named(look.answers)
+        knows = any(answer.complete for answer in look.answers)
         firsts: dict[DeviceId, _First] = {}
         released: set[DeviceId] = set()
         for key, generation in look.vanished.items():
             if key in held:
                 continue
             first = self._first(key, look.stream, generation)
-            wait = timing.doubt if key in doubted else timing.apart
-            if first is not None and look.begun - first.begun >= wait:
+            if knows and first is not None and look.begun - first.begun >= timing.apart:
                 released.add(key)
-            else:
-                firsts[key] = first or _First(look.stream, generation, look.begun)
+            elif first is not None:
+                firsts[key] = first
+            elif knows:
+                firsts[key] = _First(look.stream, generation, look.begun)
         return Verdict(clearance=Clearance(firsts), released=frozenset(released))
 
     def _first(self, key: DeviceId, stream: int, generation: int) -> _First | None:

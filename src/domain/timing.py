@@ -7,7 +7,7 @@ import attrs
 class Backoff:
     """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
 
-    first: float = 0.02
+    first: float = 0.004
     cap: float = 30.0
 
     def delay(self, failures: int, fraction: float) -> float:
@@ -22,14 +22,12 @@ class Release:
 
     - `answer`: how long those who know its holders may take to answer; the first list of a
       resource waits for them.
-    - `apart`: from one look at the holders to the next, as long as there is something to let go.
-    - `doubt`: how long it is kept if nobody holds it by one source, but another one still names
-      it: a kubelet that has just started may know no pods yet.
+    - `apart`: from one look at the holders to the next, as long as there is something to let go,
+      and so between the two that must agree.
     """
 
     answer: float = 1.0
     apart: float = 30.0
-    doubt: float = 300.0
 
 
 @attrs.frozen(kw_only=True)

@@ -94,9 +94,9 @@ class RetainHeld:
         look = Look(stream=audience, begun=begun, vanished=still, answers=answers)
         verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
         self._clearances[name] = verdict.clearance
-        sure = named(tuple(answer for answer in answers if answer.complete))
-        self._tell_held(name, sure - board.inventory.devices.keys())
-        publish(name, board, board.inventory.keep(sure).release(verdict.released))
+        held = named(answers)
+        self._tell_held(name, held - board.inventory.devices.keys())
+        publish(name, board, board.inventory.keep(held).release(verdict.released))
         if verdict.released:
             self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))
 

@@ -166,3 +166,37 @@ async def test_a_board_is_read_out_when_the_last_reader_has_gone() -> None:
     assert not done.done()
     await two.aclose()
     await done
+
+
+async def test_a_list_is_read_when_every_stream_has_come_back_for_more() -> None:
+    """Without a stream it is not."""
+    board = Board(found("a"))
+    assert not board.is_read
+    async with aclosing(board.listings()) as first, aclosing(board.listings()) as second:
+        await anext(first)
+        assert not board.is_read
+        asking = await waiting_for_next(first)
+        assert board.is_read
+        await anext(second)
+        assert not board.is_read
+        asking_too = await waiting_for_next(second)
+        assert board.is_read
+        board.post(found("a", "b"))
+        assert not board.is_read
+        await asyncio.gather(asking, asking_too)
+    assert not board.is_read
+
+
+async def test_an_audience_is_another_after_each_coming_and_going() -> None:
+    """And that of one board is never another one's."""
+    seen = set[int]()
+    for board in (Board(found("a")), Board(found("a"))):
+        seen.add(board.audience)
+        for _ in range(2):
+            async with aclosing(board.listings()) as stream:
+                await anext(stream)
+                seen.add(board.audience)
+                board.post(found("b"))
+                assert board.audience in seen
+            seen.add(board.audience)
+    assert len(seen) == 10

@@ -1,0 +1,385 @@
+"""What a container may hold is listed from the first list on, and until nobody holds it."""
+
+import asyncio
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.app.use_cases.test_advertise import GREEN, YELLOW, Advertising, shown, tree
+
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.errors import UnhealthyDeviceError
+from deviceplugin.domain.events import (
+    DevicesHeld,
+    DevicesReleased,
+    HoldersUnknown,
+    InventoryChanged,
+)
+from deviceplugin.domain.inventory import ListedDevice
+from deviceplugin.domain.timing import Release
+from deviceplugin.domain.tree import FrozenTree
+
+if TYPE_CHECKING:
+    from tests.unit.app.use_cases.conftest import Machine
+
+APART = Release().apart
+A, B, C = map(DeviceId, "abc")
+
+
+async def next_look(it: Advertising) -> None:
+    """Let time pass until the next look at the holders is over."""
+    await it.here.clock.advance(APART)
+
+
+def lists(it: Advertising) -> list[str]:
+    """Return every list of the yellow resource's last stream."""
+    return [shown(each) for each in it.here.kubelet.listings(YELLOW)]
+
+
+# --- the first list ------------------------------------------------------------------------------
+
+
+async def test_the_first_list_names_what_a_container_holds_and_no_scan_found(
+    machine: "type[Machine]",
+) -> None:
+    """Unhealthy, and without a place: nothing but its id is known."""
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A, B)
+        await it.follow(tree(yellow="b"))
+        first, *others = it.here.kubelet.listings(YELLOW)
+        assert first == (ListedDevice(A, Health.UNHEALTHY), ListedDevice(B, Health.HEALTHY))
+        assert others == []
+        assert it.here.journal.of(DevicesHeld) == (DevicesHeld(resource=YELLOW, devices=("a",)),)
+
+
+async def test_what_any_source_names_is_in_the_first_list(machine: "type[Machine]") -> None:
+    """One that is not complete too, though another one is."""
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        it.here.hints.hold(YELLOW, B)
+        await it.follow(tree(yellow="c"))
+        assert lists(it) == ["abC"]
+
+
+async def test_what_is_held_and_found_is_as_it_is_found(machine: "type[Machine]") -> None:
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        placed = DeviceInfo(numa_nodes=[1])
+        await it.follow(FrozenTree({YELLOW: {A: placed}}))
+        assert it.here.kubelet.devices(YELLOW) == (ListedDevice(A, Health.HEALTHY, (1,)),)
+        assert it.here.journal.of(DevicesHeld) == ()
+
+
+async def test_a_device_that_comes_back_is_as_it_is_found(machine: "type[Machine]") -> None:
+    """With its place and all that a container needs."""
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        await it.follow(tree(yellow=""))
+        await it.follow(FrozenTree({YELLOW: {A: DeviceInfo(numa_nodes=[1])}}))
+        assert it.here.kubelet.devices(YELLOW) == (ListedDevice(A, Health.HEALTHY, (1,)),)
+        await it.here.kubelet.allocate(YELLOW, [A])
+
+
+async def test_one_of_which_only_the_id_is_known_cannot_be_had(machine: "type[Machine]") -> None:
+    """Who asks for it all the same is told why not."""
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        await it.follow(tree(yellow="b"))
+        with pytest.raises(UnhealthyDeviceError, match="not healthy now: a"):
+            await it.here.kubelet.allocate(YELLOW, [A])
+
+
+async def test_the_same_id_of_another_resource_is_another_device(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        it.here.holders.hold(GREEN, B)
+        await it.follow(tree(yellow="c", green="c"))
+        assert it.lists() == {"yellow": "aC", "green": "bC"}
+
+
+async def test_who_cannot_answer_holds_up_a_resource_for_a_second_at_most(
+    machine: "type[Machine]",
+) -> None:
+    """Then it is advertised as found, and that is told once, however many resources there are."""
+    async with Advertising(machine()) as it:
+        it.here.holders.may_answer.clear()
+        it.here.hints.hold(YELLOW, A)
+        following = asyncio.create_task(it.follow(tree(yellow="b", green="b")))
+        await it.here.clock.advance(0.99)
+        assert it.here.registrations == 0
+        await it.here.clock.advance(0.01)
+        await following
+        assert it.lists() == {"yellow": "aB", "green": "B"}
+        (unknown,) = it.here.journal.of(HoldersUnknown)
+        assert unknown.reason == "no answer within 1 s"
+
+
+async def test_resources_that_are_served_do_not_wait_for_a_new_one(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="a"))
+        it.here.holders.may_answer.clear()
+        following = asyncio.create_task(it.follow(tree(yellow="ab", green="x")))
+        await it.here.clock.settle()
+        assert it.lists() == {"yellow": "AB"}
+        await it.here.clock.advance(1)
+        await following
+        assert it.lists() == {"yellow": "AB", "green": "X"}
+
+
+async def test_a_reason_is_told_again_only_when_it_is_another(machine: "type[Machine]") -> None:
+    """Or when it went away in between."""
+    async with Advertising(machine()) as it:
+        reasons = ["one", "one", "two", "", "two"]
+        for number, reason in enumerate(reasons):
+            it.here.holders.fail(reason)
+            await it.follow(tree(**{f"type{each}": "a" for each in range(number + 1)}))
+        told = [event.reason for event in it.here.journal.of(HoldersUnknown)]
+        assert told == ["one", "two", "two"]
+
+
+async def test_holders_are_asked_about_each_resource_once_and_never_for_a_kubelets_restart(
+    machine: "type[Machine]",
+) -> None:
+    """What this process has advertised it knows by itself."""
+    async with Advertising(machine()) as it:
+        for each in (tree(yellow="a"), tree(yellow="a", green="x"), tree(green="x")):
+            await it.follow(each)
+        await it.follow(tree(yellow="a", green="x"))
+        await it.here.kubelet.restart()
+        await it.here.clock.advance(10 * APART)
+        assert it.here.holders.asked == [YELLOW, GREEN]
+
+
+# --- letting go ----------------------------------------------------------------------------------
+
+
+async def test_two_looks_that_agree_let_a_vanished_device_go(machine: "type[Machine]") -> None:
+    """The smaller list is sent, and it is told."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert lists(it)[-2:] == ["aB", "B"]
+        assert it.here.journal.of(DevicesReleased) == (
+            DevicesReleased(resource=YELLOW, devices=("a",)),
+        )
+        assert it.here.journal.of(InventoryChanged)[-1] == InventoryChanged(
+            resource=YELLOW, devices=1, healthy=1
+        )
+
+
+async def test_one_that_was_held_since_an_earlier_run_is_let_go_alike(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        it.here.hints.hold(YELLOW, A)
+        await it.follow(tree(yellow="b"))
+        await it.here.clock.advance(5 * APART)
+        it.here.holders.free(YELLOW, A)
+        await it.here.clock.advance(5 * APART)
+        assert it.lists() == {"yellow": "aB"}
+        it.here.hints.free(YELLOW, A)
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "B"}
+
+
+async def test_looks_that_disagree_keep_it(machine: "type[Machine]") -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        for _ in range(4):
+            await next_look(it)
+            it.here.holders.hold(YELLOW, A)
+            await next_look(it)
+            it.here.holders.free(YELLOW, A)
+        assert it.lists() == {"yellow": "aB"}
+
+
+@pytest.mark.parametrize("broken", [True, False])
+async def test_without_one_that_knows_all_everything_is_kept_for_ever(
+    machine: "type[Machine]",
+    broken: bool,  # noqa: FBT001
+) -> None:
+    """Whether that source fails or was never complete."""
+    async with Advertising(machine()) as it:
+        it.here.holders.fail("not here" if broken else "")
+        it.here.holders.complete = broken
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await it.here.clock.advance(100 * APART)
+        assert it.lists() == {"yellow": "aB"}
+        assert len(it.here.holders.asked) > 90
+
+
+async def test_a_kubelet_that_restarts_between_two_looks_is_asked_twice_itself(
+    machine: "type[Machine]",
+) -> None:
+    """It may know no pods yet, and got the list later than the first look began."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        for _ in range(3):
+            await next_look(it)
+            await it.here.kubelet.restart()
+            await it.here.clock.settle()
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "B"}
+
+
+async def test_a_stream_that_ends_while_holders_are_asked_makes_the_look_void(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await next_look(it)
+        it.here.holders.may_answer.clear()
+        await next_look(it)
+        await it.here.kubelet.cut_stream(YELLOW)
+        it.here.holders.may_answer.set()
+        await it.here.clock.settle()
+        assert it.lists() == {"yellow": "aB"}
+
+
+async def test_nobody_is_asked_before_the_list_was_sent(machine: "type[Machine]") -> None:
+    """Without a kubelet nobody has been told, so a container may still get the device."""
+    here = machine()
+    async with Advertising(here) as it:
+        await here.kubelet.stop()
+        here.directory.remove("kubelet.sock")
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await here.clock.advance(10 * APART)
+        assert here.holders.asked == [YELLOW]
+        await here.start_kubelet()
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+
+
+async def test_nor_while_a_reader_has_not_taken_it(machine: "type[Machine]") -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"))
+        async with aclosing(it.here.host.plugins[0].devices.watch()) as slow:
+            await anext(slow)
+            await it.follow(tree(yellow="b"))
+            await it.here.clock.advance(10 * APART)
+            assert it.here.holders.asked == [YELLOW]
+
+
+async def test_a_device_that_came_back_in_between_is_looked_at_anew(
+    machine: "type[Machine]",
+) -> None:
+    """It could be had for a while."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await next_look(it)
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "B"}
+
+
+async def test_a_device_that_comes_back_while_holders_are_asked_stays(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        await next_look(it)
+        it.here.holders.may_answer.clear()
+        await next_look(it)
+        await it.follow(tree(yellow="ab"))
+        it.here.holders.may_answer.set()
+        await it.here.clock.settle()
+        assert it.lists() == {"yellow": "AB"}
+        await it.here.clock.advance(5 * APART)
+        assert it.lists() == {"yellow": "AB"}
+
+
+async def test_doubt_is_no_vanishing(machine: "type[Machine]") -> None:
+    """When scans fail, nothing is known to be gone."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"))
+        it.advertise.doubt()
+        await it.here.clock.advance(10 * APART)
+        assert it.lists() == {"yellow": "ab"}
+        assert it.here.holders.asked == [YELLOW]
+
+
+async def test_an_ill_device_is_not_let_go(machine: "type[Machine]") -> None:
+    """It is there: a scan finds it."""
+    async with Advertising(machine()) as it:
+        await it.follow(FrozenTree({YELLOW: {A: DeviceInfo(health=Health.UNHEALTHY)}}))
+        await it.here.clock.advance(10 * APART)
+        assert it.lists() == {"yellow": "a"}
+        assert it.here.holders.asked == [YELLOW]
+
+
+async def test_when_all_is_let_go_nobody_is_asked_any_more(machine: "type[Machine]") -> None:
+    """And what vanishes later is asked about again."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="abc"), tree(yellow="bc"))
+        await it.here.clock.advance(10 * APART)
+        assert it.lists() == {"yellow": "BC"}
+        assert len(it.here.holders.asked) == 3
+        await it.follow(tree(yellow="c"))
+        await it.here.clock.advance(10 * APART)
+        assert it.lists() == {"yellow": "C"}
+        assert len(it.here.holders.asked) == 5
+
+
+async def test_what_a_look_finds_held_and_unlisted_is_listed(machine: "type[Machine]") -> None:
+    """When the first question had no answer."""
+    async with Advertising(machine()) as it:
+        it.here.holders.fail("not yet")
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        it.here.holders.fail("")
+        it.here.holders.hold(YELLOW, C)
+        await next_look(it)
+        assert it.lists() == {"yellow": "aBc"}
+        assert it.here.journal.of(DevicesHeld) == (DevicesHeld(resource=YELLOW, devices=("c",)),)
+
+
+async def test_a_type_that_went_and_came_back_keeps_what_is_held_until_it_is_not(
+    machine: "type[Machine]",
+) -> None:
+    """What was known of it before counts for nothing: it was not listed meanwhile."""
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        await it.follow(tree(yellow="b"))
+        it.here.holders.free(YELLOW, A)
+        await next_look(it)
+        await it.follow(tree(), tree(yellow="b"))
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "B"}
+
+
+async def test_a_type_that_is_gone_is_not_asked_about(machine: "type[Machine]") -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="a", green="x"), tree(green="x"))
+        await it.here.clock.advance(10 * APART)
+        assert it.here.holders.asked == [YELLOW, GREEN]
+
+
+async def test_a_type_that_goes_while_holders_are_asked_stays_as_it_went(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab", green="x"), tree(yellow="b", green="x"))
+        await next_look(it)
+        it.here.holders.may_answer.clear()
+        await next_look(it)
+        await it.follow(tree(green="x"))
+        it.here.holders.may_answer.set()
+        await it.follow(tree(yellow="b", green="x"))
+        assert it.lists() == {"yellow": "aB", "green": "X"}
+        assert it.here.journal.of(DevicesReleased) == ()
