@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import (
     Dependency,
+    Dict,
     Factory,
     List,
     Object,
@@ -29,12 +30,13 @@ from deviceplugin.adapters.system import SystemChance, SystemClock, SystemDevice
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
-from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.keep_registered import KeepRegistered
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
 from deviceplugin.app.use_cases.scan import PollSource, RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.app.use_cases.world import Way, World
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -44,6 +46,7 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
+from deviceplugin.domain.routes import Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
@@ -122,17 +125,18 @@ class Container(DeclarativeContainer):
         sysfs=poll.provided.look_again,
     )
 
+    way: Provider[Way] = Singleton(Way, host=host, registrar=registrar, directory=directory)
     world: Provider[World] = Singleton(
         World,
-        host=host,
-        registrar=registrar,
-        directory=directory,
+        ways=Dict({Route.REGISTER: way}),
         clock=clock,
         chance=chance,
         timing=timing,
         journal=journal,
     )
-    watch_kubelet: Provider[WatchKubelet] = Singleton(WatchKubelet, directory, clock, journal)
+    watch_kubelet: Provider[WatchKubelet] = Singleton(
+        WatchKubelet, Dict({Route.REGISTER: directory}), clock, journal
+    )
     keep: Provider[KeepRegistered] = Factory(KeepRegistered, world=world)
     code: Provider[AuthorCode] = Singleton(
         AuthorCode, worker=worker, clock=clock, seconds=HANDLER_SECONDS
@@ -177,5 +181,5 @@ class Container(DeclarativeContainer):
         run_scanner=run_scanner,
         advertise=advertise,
         watch_kubelet=watch_kubelet,
-        directory=directory,
+        directories=List(directory),
     )

@@ -12,10 +12,12 @@ DevicePluginError
 ├── NotOfferedError                                  a call that the options do not offer
 ├── RegistrationError                                Register did not succeed
 │   ├── KubeletUnreachableError  (ConnectionError)   nothing was sent: that server may try again
+│   │   └── KubeletForbiddenError                    the system does not let us: mend permissions
 │   ├── RegistrationRefusedError                     it said no: try again with a new server
 │   ├── RegistrationUnclearError (TimeoutError)      maybe it worked: never try that socket twice
 │   └── SocketLostError          (FileNotFoundError) our socket is gone: nothing was sent
 ├── ServingError                 (OSError)           the plugin directory or socket cannot be used
+│   └── ServingForbiddenError                        the system does not let us: mend permissions
 ├── HoldersUnknownError                              nobody could say who holds what: keep all
 ├── ScanError                                        one look at the hardware failed: keep the last
 └── StoppedError                 (RuntimeError)      the plugin has ended: stop scanning
@@ -142,6 +144,10 @@ class KubeletUnreachableError(RegistrationError, ConnectionError):
         return self.strerror or super().__str__()
 
 
+class KubeletForbiddenError(KubeletUnreachableError):
+    """The system refuses us the connection; the message says which, why, and the way out."""
+
+
 class RegistrationRefusedError(RegistrationError):
     """The kubelet answered with an error; its text is the message."""
 
@@ -172,6 +178,10 @@ class ServingError(DevicePluginError, OSError):
 
 class HoldersUnknownError(DevicePluginError):
     """A source could not say which devices containers hold. Whatever may be held is kept."""
+
+
+class ServingForbiddenError(ServingError):
+    """The system refuses us the directory or the socket; the message says how to get it."""
 
 
 class ScanError(DevicePluginError):

@@ -22,7 +22,7 @@ class Event:
 
 @attrs.frozen(kw_only=True)
 class KubeletAwaited(Event):
-    """There is no kubelet.sock in the plugin directory yet; we wait for it."""
+    """There is no kubelet.sock in the plugin directory, or no plugins_registry; we wait for it."""
 
     directory: str
     reason: str
@@ -30,7 +30,7 @@ class KubeletAwaited(Event):
 
 @attrs.frozen(kw_only=True)
 class KubeletMissing(Event):
-    """There has been no kubelet.sock for so long that the directory may be the wrong one."""
+    """That has been so for so long that the directory may be the wrong one."""
 
     level: ClassVar[Level] = "warning"
     directory: str
@@ -39,16 +39,29 @@ class KubeletMissing(Event):
 
 @attrs.frozen(kw_only=True)
 class KubeletAppeared(Event):
-    """A kubelet.sock is there, or another one in the place of the last."""
+    """A kubelet.sock is there, or another one in the place of the last.
+
+    For one that is to find us by itself: the directory plugins_registry is.
+    """
 
     directory: str
 
 
 @attrs.frozen(kw_only=True)
 class KubeletVanished(Event):
-    """The file kubelet.sock is gone."""
+    """The file kubelet.sock is gone, or the directory plugins_registry."""
 
     directory: str
+
+
+@attrs.frozen(kw_only=True)
+class RegisterBlocked(Event):
+    """No Register could be sent for so long that the kubelet is to find us by itself."""
+
+    level: ClassVar[Level] = "warning"
+    directory: str
+    registry: str
+    seconds: float
 
 
 @attrs.frozen(kw_only=True)

@@ -8,80 +8,16 @@ An *incarnation* is one server on one socket of its own. It is registered at mos
 second Register on a socket ends in a second stream (kubelets up to 1.36) or loses the socket's
 name for good (1.37). So whatever went wrong after Register was sent, the way on is a new
 incarnation.
+
+There are two ways to a kubelet (`domain.routes`), and the table is the same for both. Where the
+kubelet finds us by itself, Register means: wait until it has.
 """
 
 from collections.abc import Mapping
-from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
-import attrs
-
-
-class Phase(Enum):
-    """Where a resource stands."""
-
-    WAITING = "waiting for a kubelet"
-    STARTING = "starting a server"
-    REGISTERING = "registering"
-    GREETED = "listed before the answer to Register"
-    HOLDING = "served; the kubelet cannot be reached yet"
-    DOUBTING = "Register's outcome is unclear"
-    REGISTERED = "registered, not listed yet"
-    LISTED = "listed"
-    STEADY = "listed for a while"
-    LOOKING = "the stream ended; looking whether a kubelet is there"
-    ORPHANED = "the kubelet that listed us is gone"
-    RENEWING = "closing the server to start anew"
-    RETREATING = "closing the server to try again later"
-    RESTING = "waiting to try again"
-    DRAINING = "closing the server until a kubelet comes"
-    STOPPING = "closing the server for good"
-    STOPPED = "stopped"
-
-
-class Signal(Enum):
-    """What can happen to a resource."""
-
-    KUBELET_APPEARED = "kubelet.sock is there, or another one in its place"
-    KUBELET_CONFIRMED = "kubelet.sock is the one that we are registering with"
-    KUBELET_VANISHED = "kubelet.sock is gone"
-    SERVED = "our server accepts connections"
-    SERVING_FAILED = "our server could not start"
-    ACCEPTED = "Register succeeded"
-    REFUSED = "Register failed with an answer"
-    UNCLEAR = "Register got no answer"
-    REACHABLE = "a kubelet takes connections"
-    UNREACHABLE = "no connection to the kubelet; nothing was sent"
-    STREAM_OPENED = "the kubelet called ListAndWatch"
-    STREAM_ENDED = "the ListAndWatch stream ended"
-    SOCKET_LOST = "our socket is gone or no longer ours"
-    TIMER = "the timer ran out"
-    CLOSED = "our server is closed"
-    STOP = "the resource is to end"
-
-
-class Command(Enum):
-    """What the use case must do, in the order given; the first four answer with a signal."""
-
-    SERVE = "start a new incarnation; answers SERVED or SERVING_FAILED"
-    REGISTER = "register it; answers ACCEPTED, REFUSED, UNCLEAR, UNREACHABLE or SOCKET_LOST"
-    LOOK = "see whether a kubelet takes connections; answers REACHABLE or UNREACHABLE"
-    CLOSE = "cancel what is under way, close the server; answers CLOSED"
-    BACK_OFF = "count a failure and set the timer by their number, with jitter"
-    SET_STREAM_TIMER = "set the timer to the time the kubelet has to open its stream"
-    SET_DOUBT_TIMER = "set the timer to the time in which an unclear Register may still succeed"
-    SET_SETTLE_TIMER = "set the timer to the time after which a stream counts as steady"
-    CLEAR_TIMER = "forget the timer"
-    FORGET_FAILURES = "start counting failures from zero"
-
-
-@attrs.frozen
-class Step:
-    """The answer to a signal: the next phase and what must be done now."""
-
-    phase: Phase
-    commands: tuple[Command, ...] = ()
+from deviceplugin.domain.phases import Command, Phase, Signal, Step
 
 
 def _closing(phase: Phase, *before: Command) -> Step:
@@ -103,17 +39,21 @@ _START_FRESH: Final = Step(
 _REGISTER: Final = Step(Phase.REGISTERING, (Command.REGISTER,))
 _LOOK: Final = Step(Phase.LOOKING, (Command.LOOK,))
 _HOLD: Final = Step(Phase.HOLDING, (Command.BACK_OFF,))
+_HOLD_SLOWLY: Final = Step(Phase.HOLDING, (Command.BACK_OFF_SLOWLY,))
 
 _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     Phase.WAITING: {
         Signal.KUBELET_APPEARED: _START_FRESH,
+        Signal.KUBELET_ELSEWHERE: _START_FRESH,
         Signal.STOP: Step(Phase.STOPPED),
     },
     Phase.STARTING: {
         Signal.SERVED: _REGISTER,
         Signal.SERVING_FAILED: _RETREAT,
+        Signal.FORBIDDEN: Step(Phase.BARRED, (Command.BACK_OFF_SLOWLY,)),
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
@@ -123,9 +63,11 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.REFUSED: _RETREAT,
         Signal.UNCLEAR: Step(Phase.DOUBTING, (Command.SET_DOUBT_TIMER,)),
         Signal.UNREACHABLE: _HOLD,
+        Signal.FORBIDDEN: _HOLD_SLOWLY,
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_CONFIRMED: Step(Phase.REGISTERING, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },
     Phase.GREETED: {
@@ -133,17 +75,22 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.UNCLEAR: _LIST,
         Signal.REFUSED: _RETREAT,
         Signal.UNREACHABLE: _HOLD,
+        Signal.FORBIDDEN: _HOLD_SLOWLY,
         # Whatever it answers, it opens no second one.
         Signal.STREAM_ENDED: _RETREAT,
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_CONFIRMED: Step(Phase.GREETED, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },
     Phase.HOLDING: {
         Signal.TIMER: _REGISTER,
+        # One that finds us by itself may come at any time: then its answer is awaited.
+        Signal.STREAM_OPENED: Step(Phase.GREETED, (Command.CLEAR_TIMER, Command.REGISTER)),
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
@@ -183,6 +130,7 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.UNREACHABLE: Step(Phase.ORPHANED, (Command.BACK_OFF,)),
         Signal.KUBELET_CONFIRMED: Step(Phase.LOOKING, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
@@ -191,30 +139,42 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_CONFIRMED: Step(Phase.ORPHANED, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
     Phase.RENEWING: {
         Signal.CLOSED: _START,
         Signal.KUBELET_APPEARED: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
+        Signal.KUBELET_ELSEWHERE: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_VANISHED: Step(Phase.DRAINING),
         Signal.STOP: Step(Phase.STOPPING),
     },
     Phase.RETREATING: {
         Signal.CLOSED: _REST,
         Signal.KUBELET_APPEARED: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
+        Signal.KUBELET_ELSEWHERE: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_VANISHED: Step(Phase.DRAINING),
         Signal.STOP: Step(Phase.STOPPING),
     },
     Phase.RESTING: {
         Signal.TIMER: _START,
         Signal.KUBELET_APPEARED: _START_FRESH,
+        Signal.KUBELET_ELSEWHERE: _START_FRESH,
+        Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
+        Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
+    },
+    Phase.BARRED: {
+        Signal.TIMER: _START,
+        Signal.KUBELET_APPEARED: _START_FRESH,
+        Signal.KUBELET_ELSEWHERE: _START_FRESH,
         Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
         Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
     },
     Phase.DRAINING: {
         Signal.CLOSED: Step(Phase.WAITING),
         Signal.KUBELET_APPEARED: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
+        Signal.KUBELET_ELSEWHERE: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
         Signal.STOP: Step(Phase.STOPPING),
     },
     Phase.STOPPING: {Signal.CLOSED: Step(Phase.STOPPED)},
@@ -226,7 +186,8 @@ IGNORED: Final[Mapping[Phase, frozenset[Signal]]] = MappingProxyType(
     {phase: frozenset(Signal) - decided.keys() for phase, decided in _DECIDED.items()}
 )
 """The pairs that leave everything as it is. Chief among them: a kubelet.sock unlinked under a live
-kubelet means nothing while a stream is open or a Register is under way."""
+kubelet means nothing while a stream is open or a Register is under way; nor does another way to
+it."""
 
 TABLE: Final[Mapping[tuple[Phase, Signal], Step]] = MappingProxyType(
     {
@@ -236,6 +197,13 @@ TABLE: Final[Mapping[tuple[Phase, Signal], Step]] = MappingProxyType(
     }
 )
 """Every pair."""
+
+
+UNHEARD: Final = frozenset({Phase.HOLDING, Phase.ORPHANED, Phase.BARRED})
+"""Where no Register can be sent, and it is not the kubelet that says so."""
+
+UNDECIDED: Final = frozenset({Phase.STARTING, Phase.REGISTERING, Phase.LOOKING})
+"""Where it is being tried."""
 
 
 def advance(phase: Phase, signal: Signal) -> Step:

@@ -40,6 +40,8 @@ class Timing:
       a rolling update, ones before 1.37 may give us up in between without a sign.
     - `doubt`: how long an unclear Register may still turn out well.
     - `settle`: how long a stream must live before its loss counts as the first failure again.
+    - `patience`: how long no Register can be sent before another way to the kubelet is taken.
+    - `backoff`: the wait after failures; `slow_backoff`: after what only a person can mend.
     - `release`: how devices that vanished are let go.
     """
 
@@ -47,5 +49,7 @@ class Timing:
     stream: float = 2.0
     doubt: float = 1.0
     settle: float = 0.5
+    patience: float = 10.0
     backoff: Backoff = attrs.field(factory=Backoff)
+    slow_backoff: Backoff = Backoff(first=2.0, cap=60.0)
     release: Release = attrs.field(factory=Release)

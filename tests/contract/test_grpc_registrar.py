@@ -1,6 +1,7 @@
 """The gRPC registrar obeys the laws of `Registrar` with a kubelet over real gRPC."""
 
 import asyncio
+import os
 import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -15,9 +16,11 @@ from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.devices import DeviceId, Health
 from deviceplugin.domain.errors import (
+    KubeletForbiddenError,
     KubeletUnreachableError,
     RegistrationRefusedError,
     RegistrationUnclearError,
+    ServingForbiddenError,
 )
 from deviceplugin.domain.inventory import ListedDevice, Listing
 from deviceplugin.domain.ports.driven.kubelet import Registration
@@ -172,7 +175,7 @@ def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
 
     async def law() -> None:
         registrar = GrpcRegistrar(SocketDirectory(str(tmp_path)))
-        with pytest.raises(KubeletUnreachableError, match=r"kubelet\.sock: No such file"):
+        with pytest.raises(KubeletUnreachableError, match=r"kubelet\.sock: connect: No such file"):
             await registrar.register(_registration("p.sock"), BOUND)
 
     run(law())
@@ -208,3 +211,53 @@ def _hang_up(listener: socket.socket) -> None:
     with suppress(OSError):
         while True:
             listener.accept()[0].close()
+
+
+NOBODY = 65_534
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can stop being root")
+def test_a_kubelet_that_we_may_not_connect_to_is_a_matter_of_permission() -> None:
+    """It is told from one that is not there: only a person can mend it."""
+
+    async def law(place: Path) -> None:
+        world = _GrpcWorld(place, Profile.V1_37)
+        await world.start_kubelet()
+        world.kubelet.socket.chmod(0o700)
+        served = await world.host.serve(ScriptedPlugin().front())
+        os.seteuid(NOBODY)
+        try:
+            with pytest.raises(KubeletForbiddenError, match=r"kubelet\.sock: connect: Perm"):
+                await world.registrar.register(_registration(served.endpoint), BOUND)
+        finally:
+            os.seteuid(0)
+        await world.registrar.register(_registration(served.endpoint), BOUND)
+        await served.close()
+        await world.stop_kubelet()
+
+    with TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        run(law(Path(directory)))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can stop being root")
+def test_a_bind_that_is_refused_is_a_matter_of_permission(tmp_path: Path) -> None:
+    """Where the look at the directory finds nothing, as under SELinux, bind itself says it."""
+
+    class Blind(SocketDirectory):
+        def check(self) -> None:
+            """Find nothing."""
+
+    async def law() -> None:
+        host = GrpcHost(Blind(str(tmp_path)), MemoryJournal())
+        os.seteuid(NOBODY)
+        try:
+            with pytest.raises(ServingForbiddenError, match="bind: Permission denied"):
+                await host.serve(ScriptedPlugin().front())
+        finally:
+            os.seteuid(0)
+        served = await host.serve(ScriptedPlugin().front())
+        await served.close()
+
+    run(law())
+    assert list(tmp_path.iterdir()) == []

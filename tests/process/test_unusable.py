@@ -23,7 +23,7 @@ def test_a_file_is_no_plugin_directory(place: Path) -> None:
     file = place / "plugins"
     file.write_text("mine")
     ended = ran(*DEVICEPLUGIN, "run", "--plugin-dir", str(file), place=place)
-    assert_told(ended, f"plugin directory {file}: Not a directory")
+    assert_told(ended, f"plugin directory {file}: access: Not a directory")
     assert file.read_text() == "mine"
 
 
@@ -35,7 +35,9 @@ def test_a_directory_that_may_not_be_written_to_is_named_with_the_user(place: Pa
     plugins.chmod(0o555)
     ended = ran(*user, *DEVICEPLUGIN, "run", "--plugin-dir", str(plugins), place=place)
     uid = os.geteuid() or 65_534
-    assert_told(ended, f"plugin directory {plugins}: Permission denied (uid {uid}); run as a user")
+    assert_told(
+        ended, f"plugin directory {plugins}: access: Permission denied (uid {uid}); run as root"
+    )
 
 
 def test_a_path_too_long_for_a_socket_is_measured(place: Path) -> None:

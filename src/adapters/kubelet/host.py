@@ -1,7 +1,6 @@
 """Servers on sockets that the kubelet can dial."""
 
 import asyncio
-import errno
 from collections.abc import Sequence
 from typing import Final, cast
 
@@ -100,9 +99,9 @@ class GrpcHost(Host):
             bound = server.add_insecure_port(self.directory.target(name))
         except RuntimeError as error:
             self.directory.check()
-            raise self._failure() from error
+            raise self.directory.unbound() from error
         if not bound:
-            raise self._failure()
+            raise self.directory.unbound()
 
     def _identity(self, name: str) -> FileIdentity:
         try:
@@ -111,10 +110,6 @@ class GrpcHost(Host):
             message = f"{self.directory.path}: somebody removes sockets as soon as they are made"
             raise ServingError(error.errno, message) from error
         return FileIdentity(status.st_dev, status.st_ino, status.st_ctime_ns)
-
-    def _failure(self) -> ServingError:
-        """Leave the socket's name out: it is new each time, and the reason is not."""
-        return ServingError(errno.EIO, f"{self.directory.path}: cannot bind a socket there")
 
 
 async def _started(server: grpc.aio.Server) -> None:

@@ -13,7 +13,6 @@ from deviceplugin.adapters.kubelet.sockets import SocketDirectory, connect_error
 from deviceplugin.adapters.kubelet.translate import from_registration
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
 from deviceplugin.domain.errors import (
-    KubeletUnreachableError,
     RegistrationError,
     RegistrationRefusedError,
     RegistrationUnclearError,
@@ -98,9 +97,8 @@ class GrpcRegistrar(Registrar):
 
         gRPC could not tell that nothing was sent.
         """
-        path = self.directory.file(KUBELET_SOCKET)
-        if code := connect_error(path):
-            raise KubeletUnreachableError(code, f"{path}: {os.strerror(code)}")
+        if code := connect_error(self.directory.file(KUBELET_SOCKET)):
+            raise self.directory.unreachable(KUBELET_SOCKET, code)
 
 
 def _explained(error: grpc.aio.AioRpcError, seconds: float) -> RegistrationError:

@@ -1,4 +1,4 @@
-"""Names and paths of sockets in the plugin directory."""
+"""Names and paths of sockets in a directory that the kubelet looks at."""
 
 import errno
 import hashlib
@@ -10,7 +10,12 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.errors import ServingError
+from deviceplugin.domain.errors import (
+    KubeletForbiddenError,
+    KubeletUnreachableError,
+    ServingError,
+    ServingForbiddenError,
+)
 from deviceplugin.domain.resources import ResourceName
 
 MAX_PATH: Final = 107
@@ -20,40 +25,61 @@ _UNSAFE: Final = "%#?,"
 _NAME_BYTES: Final = len("dp-0123456789ab-01234567.sock")
 
 
-def _checked(path: str) -> str:
-    """Return `path`, absolute; raises `ServingError` if nothing could ever be served there."""
-    absolute = str(Path(path).absolute())
-    if found := sorted(set(absolute) & set(_UNSAFE)):
-        message = (
-            f"plugin directory {absolute}: gRPC reads {' '.join(found)} in a target "
-            "otherwise; use a directory without them, or a symbolic link to it"
-        )
-        raise ServingError(errno.EINVAL, message)
-    needed = len(os.fsencode(absolute)) + 1 + _NAME_BYTES
-    if needed > MAX_PATH:
-        message = (
-            f"plugin directory {absolute}: a socket's path in it has {needed} bytes, Linux allows "
-            f"{MAX_PATH}; use a directory whose path is {needed - MAX_PATH} bytes shorter"
-        )
-        raise ServingError(errno.ENAMETOOLONG, message)
-    return absolute
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute())
 
 
 @attrs.frozen
 class SocketDirectory:
-    """The plugin directory as a place for sockets; `ServingError` if it never can be one."""
+    """A directory as a place for sockets; `ServingError` if it never can be one.
 
-    path: str = attrs.field(converter=_checked)
+    `kind` is what people call it, `flag` the flag that names another one.
+    """
+
+    path: str = attrs.field(converter=_absolute)
+    kind: str = attrs.field(default="plugin directory", kw_only=True)
+    flag: str = attrs.field(default="--plugin-dir", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what gRPC or Linux could never take."""
+        if found := sorted(set(self.path) & set(_UNSAFE)):
+            message = (
+                f"{self.kind} {self.path}: gRPC reads {' '.join(found)} in a target "
+                "otherwise; use a directory without them, or a symbolic link to it"
+            )
+            raise ServingError(errno.EINVAL, message)
+        needed = len(os.fsencode(self.path)) + 1 + _NAME_BYTES
+        if needed > MAX_PATH:
+            message = (
+                f"{self.kind} {self.path}: a socket's path in it has {needed} bytes, Linux allows "
+                f"{MAX_PATH}; use a directory whose path is {needed - MAX_PATH} bytes shorter"
+            )
+            raise ServingError(errno.ENAMETOOLONG, message)
 
     def check(self) -> None:
-        """Raise `ServingError` unless sockets can be made here now."""
-        code = _why_unusable(self.path)
-        if code:
-            hint = _HINTS.get(code, "")
-            message = (
-                f"plugin directory {self.path}: {os.strerror(code)} (uid {os.geteuid()}){hint}"
-            )
-            raise ServingError(code, message)
+        """Raise `ServingError` unless sockets can be made here now, as far as one look tells."""
+        if code := _why_unusable(self.path):
+            raise self._unusable(code, "access")
+
+    def unbound(self) -> ServingError:
+        """Return why no socket can be bound here: gRPC does not tell. Tries it once more.
+
+        The socket's name is left out: it is new each time, and the reason is not.
+        """
+        code = _bind_error(self.file(f".{secrets.token_hex(4)}"))
+        return self._unusable(code or errno.EIO, "bind")
+
+    def unreachable(self, name: str, code: int) -> KubeletUnreachableError:
+        """Return the error of connecting to the socket called `name`."""
+        kind = KubeletForbiddenError if code in FORBIDDEN else KubeletUnreachableError
+        why = f"{os.strerror(code)}{_way_out(code)}" if code in FORBIDDEN else os.strerror(code)
+        return kind(code, f"{self.file(name)}: connect: {why}")
+
+    def _unusable(self, code: int, call: str) -> ServingError:
+        kind = ServingForbiddenError if code in FORBIDDEN else ServingError
+        hint = _way_out(code) if code in FORBIDDEN else f" (uid {os.geteuid()})"
+        hint += _HINTS.get(code, "").format(flag=self.flag)
+        return kind(code, f"{self.kind} {self.path}: {call}: {os.strerror(code)}{hint}")
 
     def file(self, name: str) -> Path:
         """Return the path of the socket called `name`."""
@@ -74,13 +100,27 @@ class SocketDirectory:
         return f"dp-{digest}-{secrets.token_hex(4)}.sock"
 
 
+FORBIDDEN: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+"""What only a person can mend: a permission, a policy or a mount."""
+
+_SELINUX: Final = (
+    "where SELinux enforces, give the container securityContext.seLinuxOptions.type "
+    "container_device_plugin_t"
+)
+_WAYS_OUT: Final = {
+    errno.EACCES: f"run as root (securityContext.runAsUser: 0) or as its owner; {_SELINUX}",
+    errno.EPERM: f"look for a seccomp profile or policy that denies it; {_SELINUX}",
+    errno.EROFS: "mount it writable: no readOnly in the volumeMount",
+}
 _HINTS: Final = {
-    errno.ENOENT: "; is the kubelet's directory mounted here? --plugin-dir names another one",
-    errno.EACCES: "; run as a user who may write there, and look for SELinux denials",
-    errno.EPERM: "; look for SELinux or seccomp denials",
-    errno.EROFS: "; mount it writable",
+    errno.ENOENT: "; is the kubelet's directory mounted here? {flag} names another one",
     errno.ENOTDIR: "; it must be a directory",
 }
+
+
+def _way_out(code: int) -> str:
+    """Return who we are, for the one who must give the right, and how to."""
+    return f" (uid {os.geteuid()}); {_WAYS_OUT[code]}"
 
 
 def _why_unusable(path: str) -> int:
@@ -103,3 +143,14 @@ def connect_error(path: Path) -> int:
     except OSError as error:
         return error.errno or errno.EIO  # no descriptor is left: that may pass, too
     return 0 if code == errno.EAGAIN else code
+
+
+def _bind_error(path: Path) -> int:
+    """Return the errno of binding a socket at `path`, 0 if it works; nothing is left there."""
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.bind(os.fspath(path))
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0

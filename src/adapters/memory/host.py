@@ -10,7 +10,7 @@ from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.errors import NotOfferedError, ServingError
+from deviceplugin.domain.errors import NotOfferedError, ServingError, ServingForbiddenError
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
@@ -127,13 +127,13 @@ class MemoryHost(Host):
         self._directory = directory
         self._numbers = itertools.count(1)
         self._served: list[MemoryIncarnation] = []
-        self._failures: list[str] = []
+        self._failures: list[ServingError] = []
 
     async def serve(self, plugin: DevicePlugin) -> MemoryIncarnation:
         """Return once `plugin` can be found."""
         await asyncio.sleep(0)
         if self._failures:
-            raise ServingError(self._failures.pop(0))
+            raise self._failures.pop(0)
         try:
             served = MemoryIncarnation(
                 plugin, f"plugin-{next(self._numbers)}.sock", self._directory
@@ -156,7 +156,15 @@ class MemoryHost(Host):
 
     def fail_serving(self, times: int = 1, *, reason: str = "the disk is full") -> None:
         """Let the next calls of `serve` raise `ServingError`."""
-        self._failures += [reason] * times
+        self._failures += [ServingError(reason) for _ in range(times)]
+
+    def permit_serving(self) -> None:
+        """Let calls of `serve` fail no more."""
+        self._failures.clear()
+
+    def forbid_serving(self, times: int = 1) -> None:
+        """Let the next calls of `serve` raise `ServingForbiddenError`."""
+        self._failures += [ServingForbiddenError("bind: Permission denied") for _ in range(times)]
 
 
 async def _returned(options: Options) -> Options:

@@ -13,6 +13,7 @@ from deviceplugin.adapters.memory.sessions import Session, Sessions
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, Health
 from deviceplugin.domain.errors import (
+    KubeletForbiddenError,
     KubeletUnreachableError,
     RegistrationRefusedError,
     SocketLostError,
@@ -42,6 +43,8 @@ class MemoryKubelet(Host, Registrar):
         """The servers that can be dialled."""
         self.answers_first = False
         """Whether the answer to Register comes before the stream; both happen."""
+        self.forbidden = False
+        """Whether the system lets nobody connect."""
         self.registrations: list[Registration] = []
         """Each Register that came, whatever became of it, over all restarts."""
         self._directory = directory
@@ -75,6 +78,8 @@ class MemoryKubelet(Host, Registrar):
 
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the registration is accepted; whatever else happens is in time too."""
+        if self.forbidden:
+            raise KubeletForbiddenError(f"{KUBELET_SOCKET}: connect: Permission denied")
         if not self._listens():
             raise KubeletUnreachableError(
                 f"nobody listens on {self._directory.path}/{KUBELET_SOCKET}"

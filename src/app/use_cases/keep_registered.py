@@ -14,30 +14,13 @@ import attrs
 from deviceplugin.app.use_cases.observe_streams import ObservedDevices
 from deviceplugin.app.use_cases.register_once import RegisterOnce
 from deviceplugin.app.use_cases.report_lifecycle import ReportLifecycle
-from deviceplugin.domain.errors import ServingError
-from deviceplugin.domain.lifecycle import Command, Phase, Signal, advance
-from deviceplugin.domain.ports.driven.clock import Chance, Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
-from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar
+from deviceplugin.app.use_cases.world import Way, World, sign_of
+from deviceplugin.domain.errors import ServingError, ServingForbiddenError
+from deviceplugin.domain.lifecycle import advance
+from deviceplugin.domain.phases import Command, Phase, Signal
+from deviceplugin.domain.ports.driven.kubelet import Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
-from deviceplugin.domain.timing import Timing
-
-KUBELET_SOCKET = "kubelet.sock"
-"""The kubelet's own socket in the plugin directory."""
-
-
-@attrs.frozen(kw_only=True)
-class World:
-    """What keeping a registration needs of the world."""
-
-    host: Host
-    registrar: Registrar
-    directory: PluginDirectory
-    clock: Clock
-    chance: Chance
-    timing: Timing
-    journal: Journal
+from deviceplugin.domain.routes import Kubelet, Route
 
 
 @attrs.frozen
@@ -46,7 +29,7 @@ class _Stamped:
 
     signal: Signal
     number: int | None = None
-    kubelet: FileIdentity | None = None
+    kubelet: Kubelet | None = None
 
 
 class KeepRegistered:
@@ -57,14 +40,17 @@ class KeepRegistered:
         self._plugin = plugin
         self._world = world
         self._report = ReportLifecycle(plugin.resource, world.journal)
-        self._register_once = RegisterOnce(plugin, world.registrar, world.timing.register)
         self._mailbox: asyncio.Queue[_Stamped] = asyncio.Queue()
         self._phase = Phase.WAITING
         self._number = 0
         self._timer_number = 0
         self._failures = 0
+        self._route = Route.REGISTER
+        """Of the kubelet that we were last told of: the next server's."""
+        self._served_on = Route.REGISTER
+        """The present server's."""
         self._incarnation: Incarnation | None = None
-        self._registered_with: FileIdentity | None = None
+        self._registered_with: Kubelet | None = None
         self._tasks = asyncio.TaskGroup()
         self._work: asyncio.Task[None] | None = None
         self._timer: asyncio.Task[None] | None = None
@@ -74,13 +60,9 @@ class KeepRegistered:
         """Where the resource stands."""
         return self._phase
 
-    def kubelet_appeared(self, identity: FileIdentity) -> None:
-        """Tell that kubelet.sock is now this file."""
-        self._mailbox.put_nowait(_Stamped(Signal.KUBELET_APPEARED, kubelet=identity))
-
-    def kubelet_vanished(self) -> None:
-        """Tell that kubelet.sock is gone."""
-        self._send(Signal.KUBELET_VANISHED)
+    def kubelet_moved(self, signal: Signal, kubelet: Kubelet | None) -> None:
+        """Tell that the kubelet is now to be met here; None if it has vanished."""
+        self._mailbox.put_nowait(_Stamped(signal, kubelet=kubelet))
 
     def stop(self) -> None:
         """Let `run` end, with the server closed and its socket removed."""
@@ -107,8 +89,11 @@ class KeepRegistered:
     def _take(self, stamped: _Stamped) -> None:
         if self._is_stale(stamped):
             return
-        known = stamped.kubelet is not None and stamped.kubelet == self._registered_with
-        signal = Signal.KUBELET_CONFIRMED if known else stamped.signal
+        signal = stamped.signal
+        if stamped.kubelet is not None:
+            self._route = stamped.kubelet.route
+            if stamped.kubelet == self._registered_with:
+                signal = Signal.KUBELET_CONFIRMED
         before, step = self._phase, advance(self._phase, signal)
         self._phase = step.phase
         self._report.moved(before, signal, step.phase, self._endpoint)
@@ -125,6 +110,7 @@ class KeepRegistered:
         match command:
             case Command.SERVE:
                 self._number += 1
+                self._served_on = self._route
                 self._begin(self._serve(self._number))
             case Command.REGISTER:
                 self._begin(self._register(self._number))
@@ -142,9 +128,13 @@ class KeepRegistered:
 
     def _seconds(self, command: Command) -> float:
         timing = self._world.timing
-        if command is Command.BACK_OFF:
+        backoffs = {
+            Command.BACK_OFF: timing.backoff,
+            Command.BACK_OFF_SLOWLY: timing.slow_backoff,
+        }
+        if command in backoffs:
             self._failures += 1
-            return timing.backoff.delay(self._failures, self._world.chance.fraction())
+            return backoffs[command].delay(self._failures, self._world.chance.fraction())
         return {
             Command.SET_STREAM_TIMER: timing.stream,
             Command.SET_DOUBT_TIMER: timing.doubt,
@@ -169,10 +159,11 @@ class KeepRegistered:
         )
         try:
             plugin = attrs.evolve(self._plugin, devices=devices)
-            self._incarnation = await self._world.host.serve(plugin)
+            self._incarnation = await self._way.host.serve(plugin)
         except ServingError as error:
             self._report.serving_failed(str(error), self._failures + 1)
-            self._send(Signal.SERVING_FAILED, number)
+            forbidden = isinstance(error, ServingForbiddenError)
+            self._send(Signal.FORBIDDEN if forbidden else Signal.SERVING_FAILED, number)
         else:
             self._send(Signal.SERVED, number)
 
@@ -182,20 +173,23 @@ class KeepRegistered:
         It removes sockets before it makes its own, so a look at that one comes first.
         """
         incarnation = self._incarnation
-        self._registered_with = self._world.directory.identity(KUBELET_SOCKET)
+        way = self._way
+        sign = sign_of(self._served_on, way.directory)
+        self._registered_with = None if sign is None else Kubelet(self._served_on, sign)
         if incarnation is None or not self._is_ours(incarnation):
             self._send(Signal.SOCKET_LOST, number)
             return
-        outcome, reason = await self._register_once(incarnation.endpoint)
+        register_once = RegisterOnce(self._plugin, way.registrar, self._world.timing.register)
+        outcome, reason = await register_once(incarnation.endpoint)
         if reason:
             self._report.registration_failed(incarnation.endpoint, reason, self._failures + 1)
-        if outcome is Signal.UNREACHABLE:
+        if outcome in {Signal.UNREACHABLE, Signal.FORBIDDEN}:
             self._registered_with = None
         self._send(outcome, number)
         self.check_socket()
 
     async def _look(self, number: int) -> None:
-        there = await self._world.registrar.reachable()
+        there = await self._world.ways[self._route].registrar.reachable()
         self._send(Signal.REACHABLE if there else Signal.UNREACHABLE, number)
 
     async def _close(self, work: "asyncio.Task[None] | None") -> None:
@@ -211,11 +205,15 @@ class KeepRegistered:
             self._incarnation = None
 
     @property
+    def _way(self) -> Way:
+        return self._world.ways[self._served_on]
+
+    @property
     def _endpoint(self) -> str:
         return "" if self._incarnation is None else self._incarnation.endpoint
 
     def _is_ours(self, incarnation: Incarnation) -> bool:
-        return self._world.directory.identity(incarnation.endpoint) == incarnation.identity
+        return self._way.directory.identity(incarnation.endpoint) == incarnation.identity
 
     def _set_timer(self, seconds: float) -> None:
         self._clear_timer()

@@ -6,18 +6,20 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.errors import (
+    KubeletForbiddenError,
     KubeletUnreachableError,
     RegistrationError,
     RegistrationRefusedError,
     RegistrationUnclearError,
     SocketLostError,
 )
-from deviceplugin.domain.lifecycle import Signal
+from deviceplugin.domain.phases import Signal
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
 _OUTCOMES: Final[Mapping[type[RegistrationError], Signal]] = {
     KubeletUnreachableError: Signal.UNREACHABLE,
+    KubeletForbiddenError: Signal.FORBIDDEN,
     RegistrationRefusedError: Signal.REFUSED,
     RegistrationUnclearError: Signal.UNCLEAR,
     SocketLostError: Signal.SOCKET_LOST,

@@ -11,7 +11,7 @@ from deviceplugin.domain.events import (
     ServingFailed,
     ServingFailedAgain,
 )
-from deviceplugin.domain.lifecycle import Phase, Signal
+from deviceplugin.domain.phases import Phase, Signal
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
 

@@ -1,6 +1,7 @@
 """Run a whole plugin: watch the kubelet, scan, advertise, until told to stop."""
 
 import asyncio
+from collections.abc import Sequence
 
 import attrs
 
@@ -19,7 +20,7 @@ class RunPlugin:
     run_scanner: RunScanner
     advertise: Advertise
     watch_kubelet: WatchKubelet
-    directory: PluginDirectory
+    directories: Sequence[PluginDirectory]
     _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     def stop(self) -> None:
@@ -45,7 +46,8 @@ class RunPlugin:
                         task.cancel()
         finally:
             latest.stop()
-            self.directory.close()
+            for directory in self.directories:
+                directory.close()
 
     async def _end(self, scanning: "asyncio.Task[None]") -> None:
         stopping = asyncio.ensure_future(self._stop.wait())

@@ -1,37 +1,45 @@
 """Notice that the kubelet restarted, or that somebody took our sockets away."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Final, Protocol
 
-from deviceplugin.app.use_cases.keep_registered import KUBELET_SOCKET
+from deviceplugin.app.use_cases.world import sign_of
 from deviceplugin.domain.events import (
     KubeletAppeared,
     KubeletAwaited,
     KubeletMissing,
     KubeletVanished,
+    RegisterBlocked,
 )
+from deviceplugin.domain.phases import Phase, Signal
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route, RouteChoice, Sight
 
-POLL_SECONDS = 1.0
+POLL_SECONDS: Final = 1.0
 """How often we look although nothing told us to, so that a missed event cannot strand us."""
-MISSING_SECONDS = 60.0
-"""After how long without kubelet.sock a person is told that the directory may be the wrong one."""
+MISSING_SECONDS: Final = 60.0
+"""After how long without a kubelet a person is told that the directory may be the wrong one."""
 
-
-_NO_SOCKET = "there is no kubelet.sock in it yet"
-_NO_DIRECTORY = "no such directory yet; is the kubelet's directory mounted here?"
+_NOT_YET: Final[Mapping[tuple[Route, bool], str]] = {
+    (Route.REGISTER, True): "there is no kubelet.sock in it yet",
+    (Route.REGISTER, False): "no such directory yet; is the kubelet's directory mounted here?",
+    (Route.WATCHER, False): "no such directory yet; is the kubelet's root (--kubelet-root) mounted"
+    " here?",
+}
 
 
 class Follower(Protocol):
     """Who is told."""
 
-    def kubelet_appeared(self, identity: FileIdentity) -> None:
-        """Take note that kubelet.sock is now this file."""
+    @property
+    def phase(self) -> Phase:
+        """Where the resource stands."""
         ...
 
-    def kubelet_vanished(self) -> None:
-        """Take note that kubelet.sock is gone."""
+    def kubelet_moved(self, signal: Signal, kubelet: Kubelet | None) -> None:
+        """Take note that the kubelet is now to be met here, or that it has vanished."""
         ...
 
     def check_socket(self) -> None:
@@ -40,26 +48,37 @@ class Follower(Protocol):
 
 
 class WatchKubelet:
-    """Looks at the directory when it hints at a change, and at least each second.
+    """Looks at the files of each way when the directory hints at a change, and each second.
 
     A kubelet is known by its socket file's identity, not by the file's being there: a dead one
-    leaves the file behind, and two restarts may look like one.
+    leaves the file behind, and two restarts may look like one. `auto` watches the plugin directory
+    and looks at plugins_registry besides.
     """
 
-    def __init__(self, directory: PluginDirectory, clock: Clock, journal: Journal) -> None:
-        """Look at nothing yet."""
-        self._directory = directory
+    def __init__(
+        self,
+        directories: Mapping[Route, PluginDirectory],
+        clock: Clock,
+        journal: Journal,
+        *,
+        mode: RegistrationMode = RegistrationMode.REGISTER,
+        patience: float = 10.0,
+    ) -> None:
+        """Look at nothing yet; `directories` are those of the ways that `mode` may take."""
+        self._directories = directories
+        self._route = Route.WATCHER if mode is RegistrationMode.WATCHER else Route.REGISTER
+        self._watched = directories[self._route]
         self._clock = clock
         self._journal = journal
         self._followers: list[Follower] = []
-        self._known: FileIdentity | None = None
+        self._choice = RouteChoice(wanted=mode, patience=patience)
         self._missing_since: float | None = None
 
     def follow(self, follower: Follower) -> None:
         """Tell `follower` of the kubelet there is, and of each change from now on."""
         self._followers.append(follower)
-        if self._known is not None:
-            follower.kubelet_appeared(self._known)
+        if self._choice.kubelet is not None:
+            follower.kubelet_moved(Signal.KUBELET_APPEARED, self._choice.kubelet)
 
     def unfollow(self, follower: Follower) -> None:
         """Tell `follower` nothing more."""
@@ -70,37 +89,57 @@ class WatchKubelet:
         self._await_kubelet()
         while True:
             self._look()
-            await self._directory.changed(POLL_SECONDS)
+            await self._watched.changed(POLL_SECONDS)
 
     def _look(self) -> None:
-        """Look at kubelet.sock first: when both are gone, the kubelet is what matters."""
-        identity = self._directory.identity(KUBELET_SOCKET)
-        if identity != self._known:
-            self._known = identity
-            self._tell(identity)
-        elif identity is None:
+        """Look for the kubelet first: when our sockets are gone too, it is what matters."""
+        before, self._choice = self._choice, self._choice.look(self._sight())
+        signal = self._choice.signal_after(before)
+        if signal is not None:
+            self._record(signal)
+            for follower in self._followers:
+                follower.kubelet_moved(signal, self._choice.kubelet)
+        elif self._choice.kubelet is None:
             self._complain()
         for follower in self._followers:
             follower.check_socket()
 
-    def _tell(self, identity: FileIdentity | None) -> None:
-        path = self._directory.path
-        if identity is None:
-            self._journal.record(KubeletVanished(directory=path))
+    def _sight(self) -> Sight:
+        return Sight(
+            now=self._clock.now(),
+            socket=self._sign(Route.REGISTER),
+            registry=self._sign(Route.WATCHER),
+            phases=tuple(follower.phase for follower in self._followers),
+        )
+
+    def _sign(self, route: Route) -> FileIdentity | None:
+        directory = self._directories.get(route)
+        return None if directory is None else sign_of(route, directory)
+
+    def _record(self, signal: Signal) -> None:
+        kubelet = self._choice.kubelet
+        if kubelet is None:
             self._missing_since = self._clock.now()
-            for follower in self._followers:
-                follower.kubelet_vanished()
+            self._journal.record(KubeletVanished(directory=self._watched.path))
+            return
+        self._missing_since = None
+        directory = self._directories[kubelet.route].path
+        if signal is Signal.KUBELET_ELSEWHERE:
+            self._journal.record(
+                RegisterBlocked(
+                    directory=self._watched.path,
+                    registry=directory,
+                    seconds=self._choice.patience,
+                )
+            )
         else:
-            self._journal.record(KubeletAppeared(directory=path))
-            self._missing_since = None
-            for follower in self._followers:
-                follower.kubelet_appeared(identity)
+            self._journal.record(KubeletAppeared(directory=directory))
 
     def _await_kubelet(self) -> None:
-        if self._directory.identity(KUBELET_SOCKET) is None:
+        if self._sign(self._route) is None:
             self._missing_since = self._clock.now()
-            reason = _NO_SOCKET if self._directory.identity(".") else _NO_DIRECTORY
-            self._journal.record(KubeletAwaited(directory=self._directory.path, reason=reason))
+            reason = _NOT_YET[self._route, self._watched.identity(".") is not None]
+            self._journal.record(KubeletAwaited(directory=self._watched.path, reason=reason))
 
     def _complain(self) -> None:
         """Warn once for each time the kubelet is gone."""
@@ -109,4 +148,4 @@ class WatchKubelet:
         seconds = self._clock.now() - self._missing_since
         if seconds >= MISSING_SECONDS:
             self._missing_since = None
-            self._journal.record(KubeletMissing(directory=self._directory.path, seconds=seconds))
+            self._journal.record(KubeletMissing(directory=self._watched.path, seconds=seconds))

@@ -75,7 +75,7 @@ async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
     """All that share a journal, a clock or a directory share the same one."""
     container = _container(tmp_path, "scanner")
     plugin: Any = container.run_plugin()
-    assert plugin.directory is container.directory()
+    assert plugin.directories == [container.directory()]
     assert plugin.watch_kubelet is container.watch_kubelet()
     assert container.world().journal is container.journal()
     container.directory().close()

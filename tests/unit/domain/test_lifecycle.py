@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.lifecycle import IGNORED, TABLE, Command, Phase, Signal, advance
+from deviceplugin.domain.lifecycle import IGNORED, TABLE, advance
+from deviceplugin.domain.phases import Command, Phase, Signal
 from deviceplugin.domain.timing import Timing
 
 TIMERS: Final = {
     Command.BACK_OFF,
+    Command.BACK_OFF_SLOWLY,
     Command.SET_STREAM_TIMER,
     Command.SET_DOUBT_TIMER,
     Command.SET_SETTLE_TIMER,
@@ -26,12 +28,13 @@ TIMERS: Final = {
 WORK: Final = {Command.SERVE, Command.REGISTER, Command.LOOK, Command.CLOSE}
 ANSWERS: Final[Mapping[Command | None, tuple[Signal, ...]]] = {
     None: (),
-    Command.SERVE: (Signal.SERVED, Signal.SERVING_FAILED),
+    Command.SERVE: (Signal.SERVED, Signal.SERVING_FAILED, Signal.FORBIDDEN),
     Command.REGISTER: (
         Signal.ACCEPTED,
         Signal.REFUSED,
         Signal.UNCLEAR,
         Signal.UNREACHABLE,
+        Signal.FORBIDDEN,
         Signal.SOCKET_LOST,
     ),
     Command.LOOK: (Signal.REACHABLE, Signal.UNREACHABLE),
@@ -44,6 +47,7 @@ TIMED: Final = {
     Phase.LISTED,
     Phase.ORPHANED,
     Phase.RESTING,
+    Phase.BARRED,
 }
 WORKING: Final = {
     Phase.STARTING: Command.SERVE,
@@ -105,6 +109,7 @@ class Life:
         yield from (
             Signal.KUBELET_APPEARED,
             Signal.KUBELET_CONFIRMED,
+            Signal.KUBELET_ELSEWHERE,
             Signal.KUBELET_VANISHED,
             Signal.STOP,
         )
@@ -132,7 +137,8 @@ class Life:
         return attrs.evolve(life, phase=step.phase)
 
     def _was_not_sent(self, signal: Signal) -> bool:
-        return self.work is Command.REGISTER and signal is Signal.UNREACHABLE
+        nothing_sent = {Signal.UNREACHABLE, Signal.FORBIDDEN}
+        return self.work is Command.REGISTER and signal in nothing_sent
 
     def doing(self, command: Command) -> "Life":
         """Return the state after a command, which must be a sane one."""
@@ -200,7 +206,7 @@ def test_a_phase_that_works_decides_every_answer_that_can_come() -> None:
 
 
 def test_there_is_a_server_only_where_there_should_be_one() -> None:
-    serverless = {Phase.WAITING, Phase.RESTING, Phase.STOPPED}
+    serverless = {Phase.WAITING, Phase.RESTING, Phase.BARRED, Phase.STOPPED}
     assert all(not life.served for life in reachable() if life.phase in serverless)
 
 
@@ -264,6 +270,7 @@ def test_after_a_failure_there_is_always_a_wait() -> None:
         Signal.REFUSED,
         Signal.UNCLEAR,
         Signal.UNREACHABLE,
+        Signal.FORBIDDEN,
         Signal.SOCKET_LOST,
         Signal.STREAM_ENDED,
     }

@@ -10,8 +10,18 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from deviceplugin.adapters.kubelet.sockets import MAX_PATH, SocketDirectory, connect_error
-from deviceplugin.domain.errors import ServingError
+from deviceplugin.adapters.kubelet.sockets import (
+    FORBIDDEN,
+    MAX_PATH,
+    SocketDirectory,
+    connect_error,
+)
+from deviceplugin.domain.errors import (
+    KubeletForbiddenError,
+    KubeletUnreachableError,
+    ServingError,
+    ServingForbiddenError,
+)
 from deviceplugin.domain.resources import ResourceName
 
 NOBODY = 65534
@@ -100,10 +110,55 @@ def nobody() -> Iterator[None]:
 def test_a_directory_we_may_not_write_is_told_with_the_user() -> None:
     """It says who we are, for the one who must give the right."""
     with pytest.raises(
-        ServingError, match=rf"Permission denied \(uid {os.geteuid()}\)"
+        ServingForbiddenError,
+        match=rf"plugin directory /usr/lib: access: Permission denied \(uid {os.geteuid()}\)",
     ) as refused:
         SocketDirectory("/usr/lib").check()
     assert refused.value.errno == errno.EACCES
+    assert "securityContext.runAsUser: 0" in str(refused.value)
+    assert "container_device_plugin_t" in str(refused.value)
+
+
+class Blind(SocketDirectory):
+    """A directory whose look does not find out, as with a policy that denies bind alone."""
+
+    def check(self) -> None:
+        """Find nothing."""
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_bind_that_is_refused_is_told_by_call_and_reason() -> None:
+    """The reason that gRPC keeps to itself is found; one that only a person can mend is told."""
+    reason = str(Blind("/usr/lib").unbound())
+    assert reason.startswith("plugin directory /usr/lib: bind: Permission denied (uid ")
+    assert isinstance(Blind("/usr/lib").unbound(), ServingForbiddenError)
+    assert "container_device_plugin_t" in reason
+
+
+def test_a_bind_that_would_work_by_now_leaves_nothing_behind(tmp_path: Path) -> None:
+    """What refused it may have gone; then it is no matter of permission."""
+    failed = SocketDirectory(str(tmp_path)).unbound()
+    assert not isinstance(failed, ServingForbiddenError)
+    assert failed.errno == errno.EIO
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("code", sorted(FORBIDDEN))
+def test_each_refusal_has_its_way_out(code: int) -> None:
+    """Path, call, the system's own word, who we are, and what to change."""
+    refused = SocketDirectory("/plugins").unreachable("kubelet.sock", code)
+    assert isinstance(refused, KubeletForbiddenError)
+    start = f"/plugins/kubelet.sock: connect: {os.strerror(code)} (uid {os.geteuid()}); "
+    assert str(refused).startswith(start)
+    ways = {errno.EACCES: "runAsUser", errno.EPERM: "seccomp", errno.EROFS: "readOnly"}
+    assert ways[code] in str(refused)
+
+
+def test_a_kubelet_that_just_is_not_there_is_no_matter_of_permission() -> None:
+    """It may come by itself."""
+    for code in (errno.ENOENT, errno.ECONNREFUSED):
+        gone = SocketDirectory("/plugins").unreachable("kubelet.sock", code)
+        assert type(gone) is KubeletUnreachableError
 
 
 def test_a_connect_finds_who_listens(tmp_path: Path) -> None:

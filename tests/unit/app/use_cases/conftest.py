@@ -20,19 +20,22 @@ from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
-from deviceplugin.app.use_cases.keep_registered import KeepRegistered, World
+from deviceplugin.app.use_cases.keep_registered import KeepRegistered
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.app.use_cases.world import Way, World
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
 from deviceplugin.domain.errors import KubeletUnreachableError
 from deviceplugin.domain.inventory import Inventory, Listing
+from deviceplugin.domain.phases import Signal
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import Kubelet, Route
 from deviceplugin.domain.timing import Timing
 
 TIMING = Timing()
@@ -180,11 +183,10 @@ class Machine:
             timing=TIMING.release,
             journal=self.journal,
         )
-        self.watch = WatchKubelet(self.directory, self.clock, self.journal)
+        self.watch = WatchKubelet({Route.REGISTER: self.directory}, self.clock, self.journal)
+        way = Way(host=self.host, registrar=registrar or self.registrar, directory=self.directory)
         self.world = World(
-            host=self.host,
-            registrar=registrar or self.registrar,
-            directory=self.directory,
+            ways={Route.REGISTER: way},
             clock=self.clock,
             chance=FixedChance(0.5),
             timing=TIMING,
@@ -269,6 +271,14 @@ class Node(Machine):
                 self.keeping.result()
             assert self.sockets == (), "sockets left behind"
             assert self.kubelet.host.served == (), "servers left behind"
+
+    def appeared(self, identity: FileIdentity) -> None:
+        """Tell the resource of a kubelet."""
+        self.keeper.kubelet_moved(Signal.KUBELET_APPEARED, Kubelet(Route.REGISTER, identity))
+
+    def vanished(self) -> None:
+        """Tell the resource that there is none."""
+        self.keeper.kubelet_moved(Signal.KUBELET_VANISHED, None)
 
     async def kubelet_answers(self, times: int) -> None:
         """Let time pass until the kubelet has answered that many Registers."""

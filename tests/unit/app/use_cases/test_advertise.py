@@ -16,6 +16,7 @@ from deviceplugin.domain.events import (
 )
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import Route
 from deviceplugin.domain.tree import FrozenTree
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ class CountingWatch(WatchKubelet):
 async def test_what_went_is_told_nothing_of_the_kubelet_any_more(machine: "type[Machine]") -> None:
     """Else each type that comes and goes would cost a little for ever."""
     here = machine()
-    here.watch = watch = CountingWatch(here.directory, here.clock, here.journal)
+    here.watch = watch = CountingWatch({Route.REGISTER: here.directory}, here.clock, here.journal)
     async with Advertising(here) as it:
         for _ in range(5):
             await it.follow(tree(yellow="a"))

@@ -13,7 +13,7 @@ from deviceplugin.domain.events import (
     ServingFailed,
     ServingFailedAgain,
 )
-from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.phases import Phase
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.resources import ResourceName
 
@@ -36,7 +36,7 @@ async def test_500_refusals_are_500_tries_and_one_warning(node: "type[Node]") ->
         here.kubelet.start()
         identity = here.directory.identity("kubelet.sock")
         assert identity is not None
-        here.keeper.kubelet_appeared(identity)
+        here.appeared(identity)
         await here.kubelet_answers(500)
         waits = gaps(here.registrar.times)
         assert max(waits) <= 30
@@ -203,13 +203,13 @@ async def test_a_kubelet_told_of_after_it_was_tried_in_vain_is_tried_again_at_on
 ) -> None:
     """It did not listen yet; the wait that comes next was made long by the kubelet before it."""
     async with node(watched=False) as here:
-        here.keeper.kubelet_appeared(here.directory.put(KUBELET_SOCKET))
+        here.appeared(here.directory.put(KUBELET_SOCKET))
         await here.clock.advance(600)
         identity = here.directory.put(KUBELET_SOCKET)
         tries = len(here.registrar.times)
         while len(here.registrar.times) == tries:
             await here.clock.advance(1)
-        here.keeper.kubelet_appeared(identity)
+        here.appeared(identity)
         here.kubelet.listen()
         await here.clock.advance(0.1)
         assert here.is_well()

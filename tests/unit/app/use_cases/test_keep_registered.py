@@ -10,7 +10,7 @@ from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
 from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed, ResourceRegistered
-from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.phases import Phase
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.resources import ResourceName
@@ -246,7 +246,7 @@ async def test_a_kubelet_that_cleans_up_between_our_two_looks_is_not_registered_
 
         here.directory.before_look = restarted  # type: ignore[attr-defined]
         here.kubelet.start()
-        here.keeper.kubelet_appeared(FileIdentity(1, 1, 1))
+        here.appeared(FileIdentity(1, 1, 1))
         await here.clock.settle()
         assert here.keeper.phase is Phase.RESTING
         assert here.registrations == 0

@@ -10,7 +10,7 @@ import pytest
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import RegistrationLost, ResourceRegistered
-from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.phases import Phase
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.resources import ResourceName
 
@@ -265,7 +265,7 @@ async def test_a_socket_lost_during_register_is_missed_as_soon_as_that_has_ended
     kubelet = Clumsy()
     async with node(watched=False, registrar=kubelet) as here:
         kubelet.remove = lambda: here.directory.remove(*here.sockets)
-        here.keeper.kubelet_appeared(here.directory.put(KUBELET_SOCKET))
+        here.appeared(here.directory.put(KUBELET_SOCKET))
         await here.clock.advance(0.1)
         assert len(kubelet.endpoints) == 2
         assert here.sockets == (kubelet.endpoints[1],)

@@ -97,7 +97,7 @@ class Running:
                 journal=here.journal,
             ),
             watch_kubelet=here.watch,
-            directory=here.directory,
+            directories=[here.directory],
         )
 
     async def __aenter__(self) -> Self:

@@ -10,7 +10,7 @@ import pytest
 
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import RegistrationLost, ResourceStopped
-from deviceplugin.domain.lifecycle import Phase
+from deviceplugin.domain.phases import Phase
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.resources import ResourceName
 
@@ -115,6 +115,12 @@ async def resting(here: "Node") -> None:
     await here.start_kubelet()
 
 
+async def barred(here: "Node") -> None:
+    """Have been refused the directory."""
+    here.kubelet.host.forbid_serving()
+    await here.start_kubelet()
+
+
 async def draining(here: "Node") -> None:
     """Have lost the kubelet, and a server that takes long to close."""
     await holding(here)
@@ -146,6 +152,7 @@ WAYS = {
     Phase.RENEWING: renewing,
     Phase.RETREATING: retreating,
     Phase.RESTING: resting,
+    Phase.BARRED: barred,
     Phase.DRAINING: draining,
     Phase.STOPPING: stopping,
 }
@@ -203,8 +210,8 @@ async def test_news_on_the_way_out_change_nothing(
         identity = here.directory.put("another.sock")
         here.directory.remove("another.sock")
         tell: dict[str, Callable[[], None]] = {
-            "appeared": lambda: here.keeper.kubelet_appeared(identity),
-            "vanished": here.keeper.kubelet_vanished,
+            "appeared": lambda: here.appeared(identity),
+            "vanished": here.vanished,
             "check": here.keeper.check_socket,
         }
         tell[news]()

@@ -6,15 +6,17 @@ from typing import Self
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.app.use_cases.keep_registered import KUBELET_SOCKET
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
+from deviceplugin.app.use_cases.world import KUBELET_SOCKET
 from deviceplugin.domain.events import (
     KubeletAppeared,
     KubeletAwaited,
     KubeletMissing,
     KubeletVanished,
 )
+from deviceplugin.domain.phases import Phase, Signal
 from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.routes import Kubelet, Route
 
 
 class Told:
@@ -22,15 +24,20 @@ class Told:
 
     def __init__(self) -> None:
         self.news: list[FileIdentity | None] = []
+        self.signals: list[Signal] = []
+        self.stands = Phase.WAITING
         self.checks = 0
 
-    def kubelet_appeared(self, identity: FileIdentity) -> None:
-        """Remember the file."""
-        self.news.append(identity)
+    @property
+    def phase(self) -> Phase:
+        """Stand as told."""
+        return self.stands
 
-    def kubelet_vanished(self) -> None:
-        """Remember that it is gone."""
-        self.news.append(None)
+    def kubelet_moved(self, signal: Signal, kubelet: Kubelet | None) -> None:
+        """Remember the file, or that it is gone."""
+        assert (signal is Signal.KUBELET_VANISHED) == (kubelet is None)
+        self.signals.append(signal)
+        self.news.append(None if kubelet is None else kubelet.identity)
 
     def check_socket(self) -> None:
         """Count."""
@@ -44,7 +51,7 @@ class Watched:
         self.clock = ManualClock()
         self.journal = MemoryJournal()
         self.directory = MemoryDirectory(self.clock)
-        self.watch = WatchKubelet(self.directory, self.clock, self.journal)
+        self.watch = WatchKubelet({Route.REGISTER: self.directory}, self.clock, self.journal)
         self.told = Told()
         self.watch.follow(self.told)
 
@@ -164,7 +171,7 @@ async def test_a_directory_that_is_missing_is_told_from_a_kubelet_that_is() -> N
     journal, clock = MemoryJournal(), ManualClock()
     directory = MemoryDirectory(clock)
     directory.remove_directory()
-    watching = asyncio.create_task(WatchKubelet(directory, clock, journal).run())
+    watching = asyncio.create_task(WatchKubelet({Route.REGISTER: directory}, clock, journal).run())
     await clock.settle()
     watching.cancel()
     (awaited,) = journal.of(KubeletAwaited)

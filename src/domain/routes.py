@@ -1,0 +1,128 @@
+"""The two ways to a kubelet, and which one is taken when.
+
+- `REGISTER`: we call Register on kubelet.sock in the plugin directory. It is the fast one, and
+  all kubelets know it.
+- `WATCHER`: our sockets are in plugins_registry below the kubelet's root, and the kubelet, which
+  looks there once a second, finds us and asks who we are.
+
+A resource takes one at a time. `RouteChoice` decides for a whole plugin, out of what each look
+at the files sees; it never looks or waits itself.
+"""
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.lifecycle import UNDECIDED, UNHEARD
+from deviceplugin.domain.phases import Phase, Signal
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+
+
+class Route(Enum):
+    """A way to the kubelet."""
+
+    REGISTER = "Register on kubelet.sock"
+    WATCHER = "found in plugins_registry"
+
+
+class RegistrationMode(Enum):
+    """What a person wants: one way, or whichever works."""
+
+    REGISTER = "register"
+    WATCHER = "watcher"
+    AUTO = "auto"
+
+
+@attrs.frozen
+class Kubelet:
+    """A kubelet as it is met: by which way, and the file that tells it from another one.
+
+    That file is kubelet.sock, or the directory plugins_registry.
+    """
+
+    route: Route
+    identity: FileIdentity
+
+
+@attrs.frozen(kw_only=True)
+class Sight:
+    """What one look saw: the file of each way, if it is there, and where the resources stand."""
+
+    now: float
+    socket: FileIdentity | None = None
+    registry: FileIdentity | None = None
+    phases: tuple[Phase, ...] = ()
+
+    def of(self, route: Route) -> Kubelet | None:
+        """Return the kubelet that this way leads to."""
+        identity = self.socket if route is Route.REGISTER else self.registry
+        return None if identity is None else Kubelet(route, identity)
+
+
+_FIXED: Final = {
+    RegistrationMode.REGISTER: Route.REGISTER,
+    RegistrationMode.WATCHER: Route.WATCHER,
+}
+
+
+@attrs.frozen(kw_only=True)
+class RouteChoice:
+    """Which kubelet is to be met now, and what there is to remember for the next look.
+
+    `auto` begins with Register. It turns to plugins_registry, if that is there, once no Register
+    could be sent for `patience` seconds: kubelet.sock is missing, nobody accepts on it, or the
+    system refuses us the directory or the socket. It comes back as soon as kubelet.sock is another
+    file: a kubelet has started.
+    """
+
+    wanted: RegistrationMode
+    patience: float
+    kubelet: Kubelet | None = None
+    unheard_since: float | None = None
+    given_up: bool = False
+    """Whether `auto` has turned away from the kubelet.sock that was last seen."""
+    last_socket: FileIdentity | None = None
+
+    def look(self, sight: Sight) -> "RouteChoice":
+        """Return the choice after a look; itself where nothing has changed."""
+        route = _FIXED.get(self.wanted)
+        if route is not None:
+            return attrs.evolve(self, kubelet=sight.of(route))
+        if sight.socket is not None and sight.socket != self.last_socket:
+            return attrs.evolve(
+                self,
+                kubelet=sight.of(Route.REGISTER),
+                unheard_since=None,
+                given_up=False,
+                last_socket=sight.socket,
+            )
+        since = self._unheard_since(sight)
+        given_up = self.given_up or (since is not None and sight.now - since >= self.patience)
+        turned = given_up and sight.registry is not None
+        return attrs.evolve(
+            self,
+            kubelet=sight.of(Route.WATCHER if turned else Route.REGISTER),
+            unheard_since=since,
+            given_up=given_up and turned,
+        )
+
+    def _unheard_since(self, sight: Sight) -> float | None:
+        """Return since when no Register could be sent; None if one was heard, or nobody tried."""
+        if sight.socket is None or not UNHEARD.isdisjoint(sight.phases):
+            return sight.now if self.unheard_since is None else self.unheard_since
+        return self.unheard_since if _is_undecided(sight.phases) else None
+
+    def signal_after(self, before: "RouteChoice") -> Signal | None:
+        """Return what a resource is to be told after the choice was `before`; None if nothing."""
+        if self.kubelet == before.kubelet:
+            return None
+        if self.kubelet is None:
+            return Signal.KUBELET_VANISHED
+        turned = self.given_up and not before.given_up
+        return Signal.KUBELET_ELSEWHERE if turned else Signal.KUBELET_APPEARED
+
+
+def _is_undecided(phases: Iterable[Phase]) -> bool:
+    return not UNDECIDED.isdisjoint(phases)
