@@ -357,6 +357,32 @@ def test_only_without_a_kubelet_does_a_life_wait_for_one() -> None:
     assert {phase for phase, signal in entered if signal is Signal.CLOSED} == {Phase.DRAINING}
 
 
+def test_another_way_to_the_kubelet_is_taken_by_whoever_is_not_registered() -> None:
+    """From every state; who is registered stays so, or has lost it before."""
+    for life in reachable():
+        if life.phase not in {Phase.STOPPING, Phase.STOPPED}:
+            end = settled(life.after(Signal.KUBELET_ELSEWHERE))
+            assert (end.phase, end.served, end.sent) == (Phase.STEADY, True, True), life
+
+
+def test_what_is_forbidden_is_tried_slowly_and_nothing_else_is() -> None:
+    """Only a person can mend it."""
+    for life in reachable():
+        for signal in life.signals():
+            after = life.after(signal)
+            slowly = Command.BACK_OFF_SLOWLY in TABLE[life.phase, signal].commands
+            forbidden = signal is Signal.FORBIDDEN
+            assert slowly == forbidden, (life, signal)
+            assert not forbidden or after.timer
+
+
+def test_a_stream_that_opens_before_we_could_register_makes_us_try_at_once() -> None:
+    """A kubelet that finds us by itself has come."""
+    opened = TABLE[Phase.HOLDING, Signal.STREAM_OPENED]
+    assert opened.phase is Phase.GREETED
+    assert opened.commands == (Command.CLEAR_TIMER, Command.REGISTER)
+
+
 def test_stop_leads_to_the_end_from_every_state_once_all_is_closed() -> None:
     for life in reachable():
         end = life.after(Signal.STOP)
