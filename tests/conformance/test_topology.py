@@ -158,6 +158,37 @@ def test_without_a_policy_nodes_are_of_no_matter(world: World) -> None:
     assert _admitted(world, NumaPolicy.NONE, 2, *devices("a b", nodes=[-1])) == {"a", "b"}
 
 
+def test_best_effort_prefers_one_node_and_rejects_nobody(world: World) -> None:
+    """Two of four come from one node; then a pod gets what is left, wherever it is."""
+    kubelet = world.kubelet(numa=Numa(policy=NumaPolicy.BEST_EFFORT, nodes=(0, 1)))
+    listed = [*devices("a b", nodes=[0]), *devices("c", nodes=[1]), *devices("x", nodes=[9])]
+    _listed(world, kubelet, listed, "a.sock")
+    for expected in ({"a", "b"}, {"c", "x"}):
+        verdict = kubelet.admit(Pod.asking("p", {WIDGET: 2}))
+        assert isinstance(verdict, PodAdmitted)
+        assert verdict.containers["main"].ids == {WIDGET: expected}
+
+
+def test_hints_of_idle_nodes_widen_a_preference_before_1_36(world: World) -> None:
+    """Two resources that cannot meet: of old one of them is narrowed to the other's node.
+
+    Then none of its own devices is aligned, and the choice is among all; from 1.36 both nodes
+    are meant, and the choice is among the devices that have a node.
+    """
+    kubelet = world.kubelet(numa=Numa(policy=NumaPolicy.BEST_EFFORT, nodes=(0, 1)))
+    _listed(world, kubelet, devices("a", nodes=[0]), "a.sock")
+    other = world.plugin("g.sock", "example.com/gadget")
+    other.options = wire.DevicePluginOptions(get_preferred_allocation_available=True)
+    other.send(*devices("g h", nodes=[1]), *devices("x"))
+    other.register()
+    kubelet.await_resource("example.com/gadget", lambda seen: seen.allocatable == 3)
+    kubelet.admit(Pod.asking("p", {WIDGET: 1, "example.com/gadget": 1}))
+    (call,) = other.calls("GetPreferredAllocation")
+    offered = set(call.request.container_requests[0].available_deviceIDs)
+    of_old = world.profile.version in ("1.28", "1.34")
+    assert offered == ({"g", "h", "x"} if of_old else {"g", "h"})
+
+
 # --- vanished ---
 
 

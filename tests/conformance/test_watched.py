@@ -1,14 +1,19 @@
 """The other way to register: a socket in plugins_registry that the kubelet finds."""
 
+import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from pathlib import Path
 from queue import SimpleQueue
+from urllib.parse import unquote
 
 import grpc
 import pytest
-from tests.conformance.bare import WIDGET, BarePlugin, devices
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.events import RequestReceived
+from tests.conformance.bare import PATIENCE, WIDGET, BarePlugin, devices
 from tests.conformance.world import World
 
 from deviceplugin.adapters.kubelet.wire import pluginregistration_pb2 as wire
@@ -158,6 +163,44 @@ def test_a_lost_stream_is_lost_until_the_socket_is_made_anew(world: World, watch
     plugin.stop()
     plugin.serve()
     kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == 2, 10)
+
+
+def test_the_plugin_sees_its_path_as_the_authority(world: World) -> None:
+    """With its slashes escaped; a plugin that called Register is called by `localhost`."""
+    kubelet = world.kubelet(start=False)
+    path = world.root / "plugins_registry" / "raw.sock"
+    path.parent.mkdir(exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        listener.settimeout(PATIENCE)
+        kubelet.start()
+        assert unquote(_authority(listener)) == str(path)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(world.directory / "raw.sock"))
+        listener.listen()
+        listener.settimeout(PATIENCE)
+        caller = BarePlugin(world.directory, "raw.sock", WIDGET)
+        asked = world.aside(caller.refusal)
+        assert _authority(listener) == "localhost"
+        asked.result()
+
+
+def _authority(listener: socket.socket) -> str:
+    """Take a connection and return the authority of the first call on it."""
+    http = H2Connection(H2Configuration(client_side=False, header_encoding="utf-8"))
+    http.initiate_connection()
+    peer, _ = listener.accept()
+    with peer:
+        peer.settimeout(PATIENCE)
+        peer.sendall(http.data_to_send())
+        while data := peer.recv(65536):
+            for event in http.receive_data(data):
+                if isinstance(event, RequestReceived):
+                    said = {str(name): str(value) for name, value in event.headers}
+                    return said[":authority"]
+            peer.sendall(http.data_to_send())
+    raise AssertionError("no call came")
 
 
 def test_a_removed_socket_is_a_plugin_that_is_gone(world: World, watched: Make) -> None:

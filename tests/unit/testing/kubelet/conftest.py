@@ -266,7 +266,16 @@ def directory() -> Iterator[Path]:
         yield directory
 
 
-@pytest.fixture(params=[Profile.V1_34, Profile.V1_37], ids=lambda profile: profile.version)
+PROFILES = [Profile.V1_28, Profile.V1_34, Profile.V1_36, Profile.V1_37]
+
+
+def only(*profiles: Profile) -> pytest.MarkDecorator:
+    """Run the test with these profiles only."""
+    ids = [each.version for each in profiles]
+    return pytest.mark.parametrize("profile", profiles, ids=ids)
+
+
+@pytest.fixture(params=PROFILES, ids=lambda profile: profile.version)
 def profile(request: pytest.FixtureRequest) -> Profile:
     """Run the test with every profile."""
     chosen: Profile = request.param

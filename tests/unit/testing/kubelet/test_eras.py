@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from tests.unit.testing.kubelet.conftest import only
 
 from deviceplugin.testing.kubelet import (
     AllocateAsked,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 WIDGET = "example.com/widget"
 PATIENCE = 20.0
 
-era_a = pytest.mark.parametrize("profile", [Profile.V1_34], ids=["1.34"])
-era_b = pytest.mark.parametrize("profile", [Profile.V1_37], ids=["1.37"])
+era_a = only(Profile.V1_28, Profile.V1_34, Profile.V1_36)
+era_b = only(Profile.V1_37)
 
 
 def await_counts(kubelet: FakeKubelet, capacity: int, allocatable: int) -> None:

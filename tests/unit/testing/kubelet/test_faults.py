@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from tests.unit.testing.kubelet.conftest import only
 
 from deviceplugin.testing.kubelet import (
     DropEarly,
@@ -95,18 +96,18 @@ def test_it_drops_the_connection_in_place_of_the_answer(
     plugin.await_calls("ListAndWatch", 1)
 
 
-@pytest.mark.parametrize("profile", [Profile.V1_34])
+@only(Profile.V1_28, Profile.V1_34)
 def test_of_old_an_early_drop_does_not_stop_it(kubelet: FakeKubelet, plugin: BarePlugin) -> None:
-    """1.34 goes on without the client, and the plugin is registered."""
+    """Before 1.35 it goes on without the client, and the plugin is registered."""
     kubelet.faults.on_register(DropEarly())
     with pytest.raises(grpc.RpcError, match="UNAVAILABLE"):
         plugin.register()
     kubelet.history.await_count(Registered, 1, timeout=PATIENCE)
 
 
-@pytest.mark.parametrize("profile", [Profile.V1_37])
+@only(Profile.V1_36, Profile.V1_37)
 def test_of_late_an_early_drop_stops_it(kubelet: FakeKubelet, plugin: BarePlugin) -> None:
-    """1.37 ends everything with the call."""
+    """From 1.35 it ends everything with the call."""
     kubelet.faults.on_register(DropEarly())
     with pytest.raises(grpc.RpcError, match="UNAVAILABLE"):
         plugin.register()

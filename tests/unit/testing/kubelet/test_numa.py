@@ -5,6 +5,7 @@ import pytest
 from deviceplugin.testing.kubelet import Device, Numa, NumaPolicy
 from deviceplugin.testing.kubelet.numa import Hint, VanishedDeviceError, affinity, hints
 
+BEST_EFFORT = Numa(policy=NumaPolicy.BEST_EFFORT, nodes=(0, 1))
 RESTRICTED = Numa(policy=NumaPolicy.RESTRICTED, nodes=(0, 1))
 SINGLE = Numa(policy=NumaPolicy.SINGLE_NODE, nodes=(0, 1))
 
@@ -90,6 +91,47 @@ class TestPolicies:
         zero, one = Hint(frozenset({0}), preferred=True), Hint(frozenset({1}), preferred=True)
         assert affinity(numa, {"a": [zero], "b": [one]}) is None
         assert affinity(numa, {"a": [zero, one], "b": [one]}) == one
+
+    def test_best_effort_admits_everything(self) -> None:
+        """What fits nowhere gets devices of any node, what would fit is kept together."""
+        both = Hint(frozenset({0, 1}), preferred=False)
+        zero, one = Hint(frozenset({0}), preferred=True), Hint(frozenset({1}), preferred=True)
+        assert affinity(BEST_EFFORT, {"r": []}) == both
+        assert affinity(BEST_EFFORT, {"a": [zero], "b": [one]}) == both
+        assert affinity(BEST_EFFORT, {"a": [zero, one], "b": [one]}) == one
+
+    @pytest.mark.parametrize(
+        ("masks", "best"),
+        [
+            # The demanding resource needs two nodes: two are better than one, and than three.
+            ([{0}, {0, 1}, {0, 1, 2}], {0, 1}),
+            ([{0, 1, 2}, {1, 2}, {0, 1}], {0, 1}),
+            # No two are common to both resources.
+            ([{2}, {1}], {1}),
+        ],
+    )
+    def test_without_preference_best_effort_takes_as_many_nodes_as_are_needed(
+        self, masks: list[set[int]], best: set[int]
+    ) -> None:
+        """The nearest number that is not above it; of equal ones the lowest nodes."""
+        numa = Numa(policy=NumaPolicy.BEST_EFFORT, nodes=(0, 1, 2))
+        wanted = {
+            "easy": [Hint(frozenset(mask), preferred=False) for mask in masks],
+            "demanding": [
+                Hint(frozenset({0, 1}), preferred=False),
+                Hint(frozenset({0, 1, 2}), preferred=False),
+            ],
+        }
+        best_hint = affinity(numa, wanted)
+        assert best_hint is not None
+        assert best_hint.mask == best
+
+    def test_of_equally_wide_masks_the_lower_number_wins(self) -> None:
+        """A mask counts as a number: nodes 1 and 2 are six, 0 and 3 are nine."""
+        numa = Numa(policy=NumaPolicy.RESTRICTED, nodes=(0, 1, 2, 3))
+        masks = [frozenset({0, 3}), frozenset({1, 2})]
+        best = affinity(numa, {"r": [Hint(mask, preferred=True) for mask in masks]})
+        assert best == Hint(masks[1], preferred=True)
 
     def test_on_a_machine_of_one_node_everything_is_aligned(self) -> None:
         """With one node the single-node policy has nothing to filter by."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import grpc
 import pytest
+from tests.unit.testing.kubelet.conftest import only
 
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as pb
 from deviceplugin.testing.kubelet import (
@@ -249,13 +250,13 @@ class TestTheDialBack:
 class TestAClientThatGivesUp:
     """Register's own deadline, while the options are pending."""
 
-    @pytest.mark.parametrize("profile", [Profile.V1_34])
+    @only(Profile.V1_28, Profile.V1_34)
     def test_of_old_it_is_registered_all_the_same(
         self,
         kubelet: FakeKubelet,
         plugin: BarePlugin,
     ) -> None:
-        """1.34: the call for options has no deadline, completes, and the plugin is registered."""
+        """Before 1.35 the call for options has no deadline: it completes, with all its effect."""
         answer = Event()
         plugin.on_options = lambda _: answer.wait(PATIENCE)
         with pytest.raises(grpc.RpcError, match="DEADLINE_EXCEEDED"):
@@ -264,9 +265,9 @@ class TestAClientThatGivesUp:
         kubelet.history.await_count(Registered, 1, timeout=PATIENCE)
         assert [call.seconds_left for call in plugin.calls("GetDevicePluginOptions")] == [None]
 
-    @pytest.mark.parametrize("profile", [Profile.V1_37])
+    @only(Profile.V1_36, Profile.V1_37)
     def test_of_late_it_is_not_registered(self, kubelet: FakeKubelet, plugin: BarePlugin) -> None:
-        """1.37: the call for options inherits Register's deadline and ends with it."""
+        """From 1.35 the call for options inherits Register's deadline and ends with it."""
         over = Event()
 
         def hang(context: grpc.ServicerContext) -> None:

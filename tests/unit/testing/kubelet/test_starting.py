@@ -9,9 +9,9 @@ from random import Random
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
-import attrs
 import grpc
 import pytest
+from tests.unit.testing.kubelet.conftest import only
 
 from deviceplugin.testing.kubelet import (
     FakeKubelet,
@@ -67,6 +67,7 @@ class TestCleaning:
         (directory / "kubelet_internal_checkpoint").write_text("{}")
         return directory
 
+    @only(Profile.V1_34, Profile.V1_36, Profile.V1_37)
     def test_sockets_go_and_nothing_else(self, crowded: Path, profile: Profile) -> None:
         """Its own old socket, the plugins', and links to sockets; never what is in folders."""
         clean(crowded, profile, Random(0))  # noqa: S311
@@ -83,8 +84,7 @@ class TestCleaning:
 
     def test_of_old_all_but_folders_went(self, crowded: Path) -> None:
         """The fact of 1.28: plain files and dangling links go too, the checkpoint stays."""
-        old = attrs.evolve(Profile.V1_34, removes_plain_files=True)
-        clean(crowded, old, Random(0))  # noqa: S311
+        clean(crowded, Profile.V1_28, Random(0))  # noqa: S311
         assert {path.name for path in crowded.iterdir()} == {
             "folder",
             "target",
@@ -112,10 +112,11 @@ class TestCleaning:
         """Watchers see each DELETE, then one CREATE of kubelet.sock, and nothing else of it."""
         with FakeKubelet(crowded, profile=profile):
             events = [(e, name) for e, name in seen.take() if not name.startswith(".")]
-        assert sorted(events[:4]) == [
-            ("DELETE", name) for name in ("a.sock", "b.sock", "kubelet.sock", "link.sock")
-        ]
-        assert events[4:] == [("CREATE", "kubelet.sock")]
+        gone = ["a.sock", "b.sock", "kubelet.sock", "link.sock"]
+        if profile.version == "1.28":
+            gone = ["DEPRECATION", *gone[:2], "dangling.sock", *gone[2:], "lock"]
+        assert sorted(events[:-1]) == [("DELETE", name) for name in gone]
+        assert events[-1] == ("CREATE", "kubelet.sock")
 
 
 class TestTheWayUp:

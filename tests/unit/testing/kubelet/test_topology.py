@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import attrs
 import pytest
+from tests.unit.testing.kubelet.conftest import only
 
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as pb
 from deviceplugin.testing.kubelet import (
     Container,
     FakeKubelet,
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from tests.unit.testing.kubelet.conftest import BarePlugin, Listing
+    from tests.unit.testing.kubelet.conftest import BarePlugin, Listing, MakePlugin
 
-    from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as pb
 
 WIDGET = "example.com/widget"
+GADGET = "example.com/gadget"
 PATIENCE = 20.0
 
 strict = pytest.mark.parametrize("policy", [NumaPolicy.RESTRICTED, NumaPolicy.SINGLE_NODE])
@@ -98,6 +99,45 @@ def test_a_node_that_is_not_there_fits_nowhere(
     assert verdict.reason == "TopologyAffinityError"
     assert verdict.message == "Resources cannot be allocated with Topology locality"
     assert plugin.calls("Allocate") == []
+
+
+@pytest.mark.parametrize("policy", [NumaPolicy.BEST_EFFORT])
+def test_best_effort_prefers_one_node_and_rejects_nobody(
+    kubelet: FakeKubelet,
+    plugin_with: Callable[[list[pb.Device]], BarePlugin],
+    listing: Listing,
+) -> None:
+    """Two of four come from one node; then a pod gets what is left, wherever it is."""
+    plugin_with(
+        [*listing("a", "b", nodes=[0]), *listing("c", nodes=[1]), *listing("x", nodes=[9])]
+    )
+    assert ask(kubelet, 2) == {"a", "b"}
+    assert ask(kubelet, 2) == {"c", "x"}
+
+
+@pytest.mark.parametrize("policy", [NumaPolicy.BEST_EFFORT])
+def test_hints_of_idle_nodes_widen_a_preference_before_1_36(
+    kubelet: FakeKubelet,
+    plugin_with: Callable[[list[pb.Device]], BarePlugin],
+    make_plugin: MakePlugin,
+    listing: Listing,
+) -> None:
+    """Two resources that cannot meet: of old one of them is narrowed to the other's node.
+
+    Then none of its own devices is aligned, and the choice is among all; from 1.36 both nodes
+    are meant, and the choice is among the devices that have a node.
+    """
+    plugin_with(listing("a", nodes=[0]))
+    other = make_plugin("other.sock", GADGET)
+    other.options = pb.DevicePluginOptions(get_preferred_allocation_available=True)
+    other.send(*listing("g", "h", nodes=[1]), *listing("x"))
+    other.register()
+    kubelet.await_resource(GADGET, lambda seen: seen.capacity == 3, PATIENCE)
+    kubelet.admit(Pod.asking("p", {WIDGET: 1, GADGET: 1}))
+    (call,) = other.calls("GetPreferredAllocation")
+    offered = set(call.request.container_requests[0].available_deviceIDs)
+    of_old = kubelet.profile.version in ("1.28", "1.34")
+    assert offered == ({"g", "h", "x"} if of_old else {"g", "h"})
 
 
 @pytest.mark.parametrize("policy", [NumaPolicy.NONE])
@@ -198,19 +238,16 @@ class TestAVanishedDevice:
         kubelet.await_resource(WIDGET, lambda seen: "b" in seen.devices, PATIENCE)
         return pod
 
+    @only(Profile.V1_34, Profile.V1_36, Profile.V1_37)
     def test_it_kills_the_kubelet(self, kubelet: FakeKubelet, held: Pod) -> None:
         """When that pod is admitted again its hints are made anew, out of nothing."""
         with pytest.raises(KubeletPanicError):
             kubelet.admit(held)
         assert not kubelet.running
 
-    @pytest.mark.parametrize(
-        "profile",
-        [attrs.evolve(Profile.V1_34, panics_on_vanished_device=False)],
-        ids=["1.28-like"],
-    )
-    def test_of_old_it_rejected_the_pod(self, kubelet: FakeKubelet, held: Pod) -> None:
-        """The fact of 1.28: no affinity."""
+    @only(Profile.V1_28)
+    def test_of_old_it_rejects_the_pod(self, kubelet: FakeKubelet, held: Pod) -> None:
+        """1.28: no affinity."""
         verdict = kubelet.admit(held)
         assert isinstance(verdict, PodRejected)
         assert verdict.reason == "TopologyAffinityError"
