@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test coverage check format protos protos-check test-lowest package bench soak upgrade clean
+.PHONY: help run test coverage check format diagram protos protos-check test-lowest package bench soak upgrade clean
 
 help: ## List the verbs.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ check: $(VENV)/.dev ## Check style, types, architecture and the generated code.
 format: $(VENV)/.dev ## Format the code and repair what can be repaired.
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+diagram: $(VENV)/.dev ## Draw docs/lifecycle.md from the lifecycle's table.
+	@$(BIN)/python -m tests.support.lifecycle_diagram
 
 # --- generated code ------------------------------------------------------------------------------
 
