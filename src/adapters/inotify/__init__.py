@@ -1,5 +1,6 @@
 """Watching files through the kernel's inotify."""
 
 from deviceplugin.adapters.inotify.directory import InotifyDirectory
+from deviceplugin.adapters.inotify.nodes import NodeHotplug
 
-__all__ = ["InotifyDirectory"]
+__all__ = ["InotifyDirectory", "NodeHotplug"]

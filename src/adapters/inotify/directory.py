@@ -1,23 +1,14 @@
 """The plugin directory, watched in the event loop."""
 
 import asyncio
-import errno
 import os
-from collections.abc import Mapping
-from typing import Final
 
+from deviceplugin.adapters.inotify.instance import reason
 from deviceplugin.adapters.inotify.watches import Watches
 from deviceplugin.domain.events import WatchDegraded
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
-
-_REMEDIES: Final[Mapping[int | None, str]] = {
-    errno.EMFILE: "raise fs.inotify.max_user_instances (or this process's limit of open files)",
-    errno.ENFILE: "raise fs.file-max",
-    errno.ENOSPC: "raise fs.inotify.max_user_watches",
-    errno.ENOSYS: "this kernel has no inotify",
-}
 
 
 class InotifyDirectory(PluginDirectory):
@@ -93,7 +84,7 @@ class InotifyDirectory(PluginDirectory):
         self._release()
         if not self._degraded:
             self._degraded = True
-            self._journal.record(WatchDegraded(reason=_reason(error)))
+            self._journal.record(WatchDegraded(reason=reason(error)))
 
     def _listen(self) -> None:
         if self._watches is not None:
@@ -122,9 +113,3 @@ class InotifyDirectory(PluginDirectory):
     async def _wake_after(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
         self._woken.set()
-
-
-def _reason(error: OSError) -> str:
-    name = errno.errorcode.get(error.errno or 0, "an error")
-    remedy = _REMEDIES.get(error.errno, "see inotify(7)")
-    return f"inotify: {name} (errno {error.errno}, {error.strerror}): {remedy}"

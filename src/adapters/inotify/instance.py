@@ -1,9 +1,17 @@
 """inotify-simple with types, which it lacks."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol, cast
+import errno
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, Protocol, cast
 
 from inotify_simple import INotify
+
+_REMEDIES: Final[Mapping[int | None, str]] = {
+    errno.EMFILE: "raise fs.inotify.max_user_instances (or this process's limit of open files)",
+    errno.ENFILE: "raise fs.file-max",
+    errno.ENOSPC: "raise fs.inotify.max_user_watches",
+    errno.ENOSYS: "this kernel has no inotify",
+}
 
 
 class Event(NamedTuple):
@@ -42,3 +50,10 @@ class Instance(Protocol):
 def open_instance() -> Instance:
     """Return a new instance."""
     return cast("Instance", INotify(nonblocking=True))
+
+
+def reason(error: OSError) -> str:
+    """Return what failed, and what a person can do about it."""
+    name = errno.errorcode.get(error.errno or 0, "an error")
+    remedy = _REMEDIES.get(error.errno, "see inotify(7)")
+    return f"inotify: {name} (errno {error.errno}, {error.strerror}): {remedy}"

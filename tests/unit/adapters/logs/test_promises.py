@@ -12,6 +12,7 @@ PROMISED: Final = {
     "devices_held": "resource devices",
     "devices_released": "resource devices",
     "holders_unknown": "reason",
+    "hotplug_degraded": "source reason",
     "inventory_changed": "resource devices healthy added updated vanished",
     "kubelet_appeared": "directory",
     "kubelet_awaited": "directory reason",
