@@ -14,10 +14,16 @@ from tests.node.daemon import awaited
 from tests.node.node import PLUGINS, Node
 from tests.node.plugin import Operator
 
+from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
+
 WIDGET: Final = "control.example.com/widget"
 RESTARTS: Final = 3
-TRIES: Final = 5
-"""A plugin that is late is harmless: the pods that run are admitted before it comes."""
+TRIES: Final = 10
+LOOKED: Final = "Regenerating TopologyHints for resource already allocated to pod"
+"""What the kubelet says when it looks at devices that a pod has had before.
+
+It does not if the plugin is late: then the pods that run are admitted before it comes.
+"""
 RESCAN: Final = "--rescan-seconds=0.1"
 
 
@@ -60,7 +66,8 @@ def test_a_held_device_that_vanished_harms_no_kubelet(
     (name, _) = node.heard("holding", "done")
     held = node.holders(RESOURCE)["holding"]
     accelerators.vanish(name)
-    for _ in range(RESTARTS):
+    looks = 0
+    for count in range(1, TRIES + 1):
         operator.stop(plugin)
         if kubelet_is_there:
             plugin = operator.start(*flags)
@@ -75,6 +82,10 @@ def test_a_held_device_that_vanished_harms_no_kubelet(
         assert held.isdisjoint(node.await_allocatable(RESOURCE, 1))
         node.judged("holding")
         assert set(node.holders(RESOURCE).values()) <= {held}
+        looks += LOOKED in node.kubelet.said
+        if count >= RESTARTS and looks:
+            break
+    assert looks
     accelerators.appear(name)
     assert held < node.await_allocatable(RESOURCE, 2)
 
@@ -84,16 +95,11 @@ def test_a_held_device_that_is_dropped_kills_the_kubelet(node: Node) -> None:
 
     Without the plugin, the kubelet lives.
     """
-    with registered(node, "x y"):
-        ids = node.await_allocatable(WIDGET, 2)
-        node.run("holding", {WIDGET: 1})
-        node.running("holding")
-    (held,) = node.holders(WIDGET)["holding"]
-    (other,) = ids - {held}
+    held, other = held_and_other(node)
     for _ in range(TRIES):
         node.kill()
         node.start()
-        with registered(node, other):
+        with registered(node, *devices(other, nodes=[0])):
             awaited(lambda: node.kubelet.code is not None or is_judged(node))
         if node.kubelet.code is not None:
             break
@@ -103,6 +109,41 @@ def test_a_held_device_that_is_dropped_kills_the_kubelet(node: Node) -> None:
     node.start()
     node.await_kubelet()
     node.running("holding")
+    assert node.holders(WIDGET) == {"holding": {held}}
+
+
+@pytest.mark.parametrize(("nodes", "phase"), [([0], "Running"), (None, "Failed")])
+def test_the_numa_node_of_a_held_device_keeps_its_pod(
+    node: Node, nodes: list[int] | None, phase: str
+) -> None:
+    """A kubelet that starts anew refuses the running pod if the node is not listed any more.
+
+    So it does under a strict policy, whatever the health of the device.
+    """
+    held, other = held_and_other(node)
+    listed = [*devices(other, nodes=[0]), *devices(held, health="Unhealthy", nodes=nodes)]
+    pod = node.running("holding")
+    for _ in range(TRIES):
+        node.kill()
+        node.start()
+        with registered(node, *listed):
+            pod = node.judged("holding")
+        if LOOKED in node.kubelet.said:
+            break
+    assert LOOKED in node.kubelet.said
+    assert pod.phase == phase
+    assert (pod.reason == "TopologyAffinityError") == (phase == "Failed")
+
+
+def held_and_other(node: Node) -> tuple[str, str]:
+    """Let a pod have one of two devices on NUMA node 0; return its id, and the other one's."""
+    with registered(node, *devices("x y", nodes=[0])):
+        ids = node.await_allocatable(WIDGET, 2)
+        node.run("holding", {WIDGET: 1})
+        node.running("holding")
+    (held,) = node.holders(WIDGET)["holding"]
+    (other,) = ids - {held}
+    return held, other
 
 
 def is_judged(node: Node) -> bool:
@@ -111,11 +152,11 @@ def is_judged(node: Node) -> bool:
 
 
 @contextmanager
-def registered(node: Node, ids: str) -> Generator[None]:
-    """Run a plugin that lists just these devices, on NUMA node 0, to the next kubelet at once."""
+def registered(node: Node, *listed: wire.Device) -> Generator[None]:
+    """Run a plugin that lists just this to the next kubelet, as soon as that is there."""
     awaited(lambda: accepts(PLUGINS / "kubelet.sock"), check=node.check)
     plugin = BarePlugin(PLUGINS, "control.sock", WIDGET)
-    plugin.send(*devices(ids, nodes=[0]))
+    plugin.send(*listed)
     plugin.serve()
     try:
         with suppress(grpc.RpcError):  # the kubelet may die of it
