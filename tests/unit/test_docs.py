@@ -194,6 +194,26 @@ def test_the_guide_to_the_configuration_invents_no_setting() -> None:
     assert set(re.findall(r"`(DEVICEPLUGIN_\w+)`", text)) <= variables
 
 
+# --- the fake kubelet ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("heading", "count"),
+    [("Behaviours", 50), ("What real kubelets showed when they were run", 23)],
+)
+def test_each_behaviour_of_the_fake_kubelet_is_held_by_tests(heading: str, count: int) -> None:
+    """Every one of them, by number, names tests that are there."""
+    text = sections(ROOT / "docs" / "fake-kubelet.md")[heading]
+    rows = re.findall(r"^\| (\d+) \| [^|]+ \| (.+) \|$", text, re.MULTILINE)
+    assert [int(number) for number, _ in rows] == list(range(1, count + 1))
+    laws = defined(ROOT / "tests" / "unit" / "testing" / "kubelet")
+    laws |= defined(ROOT / "tests" / "conformance")
+    for number, cell in rows:
+        named = CODE.findall(cell)
+        assert named, number
+        assert [name for name in named if name not in laws] == []
+
+
 # --- the README ----------------------------------------------------------------------------------
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.unit.testing.kubelet.conftest import PROFILES
 
 from deviceplugin.testing.kubelet import (
     Container,
+    Era,
     FakeKubelet,
     Limits,
     ListReceived,
@@ -118,6 +120,19 @@ def test_profiles_have_names() -> None:
     assert Profile.named("1.37") is Profile.V1_37
     with pytest.raises(LookupError, match=r"1\.28, 1\.34, 1\.36, 1\.37"):
         Profile.named("1.20")
+
+
+def test_there_are_four_profiles_of_two_eras() -> None:
+    """Up to 1.36 endpoints are told apart by name, from 1.37 on by socket; nothing else is."""
+    eras = [(each.version, each.era) for each in PROFILES]
+    assert eras == [
+        ("1.28", Era.BY_NAME),
+        ("1.34", Era.BY_NAME),
+        ("1.36", Era.BY_NAME),
+        ("1.37", Era.BY_SOCKET),
+    ]
+    assert [Profile.named(version) for version, _ in eras] == PROFILES
+    assert set(Era) == {era for _, era in eras}
 
 
 def test_clocks_can_be_scaled() -> None:
