@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PLUGIN_DIRECTORY: Final = "/var/lib/kubelet/device-plugins"
 """Where each kubelet has its device plugin socket; it doesn't follow the kubelet's --root-dir."""
+USUAL_NAME: Final = "device-plugins"
+"""The plugin directory's name below a kubelet's root."""
 
 
 class Manager:
@@ -31,7 +33,8 @@ class Manager:
     `PreferredAllocator`, `ContainerPreStarter`. A manager serves once. It installs no signal
     handlers and never exits the process.
 
-    `kubelet_root` is the kubelet's --root-dir, if it is not the plugin directory's parent.
+    `kubelet_root` is the kubelet's --root-dir. If left out, it is the parent of a plugin directory
+    of the usual name `device-plugins`, else that directory itself.
 
     Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for the policy, and
     `ServingError` for a directory in which no socket could ever be.
@@ -128,7 +131,8 @@ class Manager:
         ResourceName(str(parts["namespace"]), "any")
         # Once for all, in case the process changes its directory.
         plugin_dir = Path(str(parts["plugin_dir"])).absolute()
-        root = Path(str(parts.get("kubelet_root") or plugin_dir.parent)).absolute()
+        beside = plugin_dir.parent if plugin_dir.name == USUAL_NAME else plugin_dir
+        root = Path(str(parts.get("kubelet_root") or beside)).absolute()
         parts |= {"plugin_dir": str(plugin_dir), "kubelet_root": str(root)}
         self._container = Container(timing=timing, **parts)
         if journal is not None:

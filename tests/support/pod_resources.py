@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import grpc.aio
@@ -12,6 +12,9 @@ from deviceplugin.adapters.kubelet.wire.podresources_pb2_grpc import (
     PodResourcesListerServicer,
     add_PodResourcesListerServicer_to_server,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 class PodResources(PodResourcesListerServicer):
@@ -25,6 +28,8 @@ class PodResources(PodResourcesListerServicer):
         self.refusal: tuple[grpc.StatusCode, str] | None = None
         self.may_answer = asyncio.Event()
         self.may_answer.set()
+        self.on_call: Callable[[int], Awaitable[None]] | None = None
+        """Awaited with the number of each call, before its answer is made."""
         self.nodes: tuple[int, ...] = ()
         """NUMA nodes of every device: a kubelet has an entry for each."""
         self.socket = root / "pod-resources" / "kubelet.sock"
@@ -63,6 +68,8 @@ class PodResources(PodResourcesListerServicer):
         """Say which pods hold what."""
         del request
         self.calls += 1
+        if self.on_call is not None:
+            await self.on_call(self.calls)
         await self.may_answer.wait()
         if self.refusal is not None:
             await context.abort(*self.refusal)
