@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginAsyncStub
     from deviceplugin.domain.ports.driven.journal import Journal
+    from deviceplugin.domain.ports.driven.kubelet import Host
     from deviceplugin.domain.preference import Wish
 
 _Answer = TypeVar("_Answer")
@@ -79,12 +80,15 @@ async def _called(call: Awaitable[_Answer]) -> _Answer:
 class GrpcWorld(HostWorld):
     """A host on real sockets in a directory; each call dials anew."""
 
-    def __init__(self, directory: Path, journal: Journal | None = None) -> None:
+    def __init__(
+        self, directory: Path, journal: Journal | None = None, *, host: Host | None = None
+    ) -> None:
         self._directory = directory
-        self._host = GrpcHost(SocketDirectory(str(directory)), journal or MemoryJournal())
+        sockets = SocketDirectory(str(directory))
+        self._host = host or GrpcHost(sockets, journal or MemoryJournal())
 
     @property
-    def host(self) -> GrpcHost:
+    def host(self) -> Host:
         return self._host
 
     def identity(self, name: str) -> FileIdentity | None:

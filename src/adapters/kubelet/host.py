@@ -1,7 +1,7 @@
 """Servers on sockets that the kubelet can dial."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 import attrs
@@ -29,7 +29,7 @@ _OPTIONS: Final = (
 )
 
 
-class _ByName:
+class ByName:
     """Takes handlers to be found by name, as gRPC did before it knew registered methods.
 
     For each registered method of each server, grpc.aio keeps a call, a task and a context waiting:
@@ -40,6 +40,7 @@ class _ByName:
         self._server = server
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+        """Pass them on."""
         self._server.add_generic_rpc_handlers(handlers)
 
     def add_registered_method_handlers(self, service: str, handlers: object) -> None:
@@ -80,11 +81,18 @@ class GrpcHost(Host):
 
     async def serve(self, plugin: DevicePlugin) -> GrpcIncarnation:
         """Return once a new server accepts connections on a new socket."""
+        return await self.serve_as(self.directory.new_name(plugin.resource), plugin)
+
+    async def serve_as(
+        self, name: str, plugin: DevicePlugin, *others: Callable[[grpc.aio.Server], None]
+    ) -> GrpcIncarnation:
+        """Do so by a name that was never used before, with `others` to add services of theirs."""
         self.directory.check()
-        name = self.directory.new_name(plugin.resource)
         server = grpc.aio.server(options=_OPTIONS)
         servicer = Servicer(plugin, self.journal)
-        add_DevicePluginServicer_to_server(servicer, cast("grpc.aio.Server", _ByName(server)))
+        add_DevicePluginServicer_to_server(servicer, cast("grpc.aio.Server", ByName(server)))
+        for add in others:
+            add(server)
         try:
             self._bind(server, name)
             await _started(server)

@@ -1,8 +1,6 @@
 """Register with the kubelet."""
 
 import asyncio
-import errno
-import os
 from typing import Final
 
 import attrs
@@ -16,7 +14,6 @@ from deviceplugin.domain.errors import (
     RegistrationError,
     RegistrationRefusedError,
     RegistrationUnclearError,
-    SocketLostError,
 )
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 
@@ -70,7 +67,8 @@ class GrpcRegistrar(Registrar):
         """
         async with self._turns:
             self._check_listening()
-            self._check_served(registration.endpoint)
+            # The kubelet would try to dial one that is gone for 10 s.
+            self.directory.check_served(registration.endpoint)
             await self._call(registration, seconds)
 
     async def _call(self, registration: Registration, seconds: float) -> None:
@@ -82,15 +80,6 @@ class GrpcRegistrar(Registrar):
                 )
             except grpc.aio.AioRpcError as error:
                 raise _explained(error, seconds) from error
-
-    def _check_served(self, endpoint: str) -> None:
-        """Look whether the endpoint is there: the kubelet would try to dial it for 10 s.
-
-        Its name was never used before, so a file that has it is the one that was served.
-        """
-        path = self.directory.file(endpoint)
-        if not os.path.lexists(path):
-            raise SocketLostError(errno.ENOENT, f"{path}: somebody removed our socket")
 
     def _check_listening(self) -> None:
         """Find out by a bare connect whether anybody listens.

@@ -15,6 +15,7 @@ from deviceplugin.domain.errors import (
     KubeletUnreachableError,
     ServingError,
     ServingForbiddenError,
+    SocketLostError,
 )
 from deviceplugin.domain.resources import ResourceName
 
@@ -61,6 +62,14 @@ class SocketDirectory:
         if code := _why_unusable(self.path):
             raise self._unusable(code, "access")
 
+    def is_there(self) -> bool:
+        """Return whether the directory is there, whatever we may do in it."""
+        return Path(self.path).is_dir()
+
+    def unusable(self, error: OSError) -> ServingError:
+        """Return what the system's word on making a file here means."""
+        return self._unusable(error.errno or errno.EIO, "open")
+
     def unbound(self) -> ServingError:
         """Return why no socket can be bound here: gRPC does not tell. Tries it once more.
 
@@ -84,6 +93,15 @@ class SocketDirectory:
     def file(self, name: str) -> Path:
         """Return the path of the socket called `name`."""
         return Path(self.path, name)
+
+    def check_served(self, name: str) -> None:
+        """Raise `SocketLostError` unless the socket called `name`, which was served, is there.
+
+        A name is never used again, so a file that has it is the one that was served.
+        """
+        path = self.file(name)
+        if not os.path.lexists(path):
+            raise SocketLostError(errno.ENOENT, f"{path}: somebody removed our socket")
 
     def target(self, name: str) -> str:
         """Return the socket as a gRPC target; with `unix:///` two bytes less would fit."""

@@ -20,6 +20,7 @@ from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2 import (
     RegisterRequest,
     TopologyInfo,
 )
+from deviceplugin.adapters.kubelet.wire.pluginregistration_pb2 import PluginInfo
 from deviceplugin.adapters.kubelet.wire.podresources_pb2 import ListPodResourcesResponse
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId
@@ -28,9 +29,13 @@ from deviceplugin.domain.inventory import ListedDevice, Listing
 from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.preference import Wish
+from deviceplugin.domain.resources import ResourceName
 
 API_VERSION: Final = "v1beta1"
 """The only version that any kubelet since 1.10 speaks."""
+
+PLUGIN_TYPE: Final = "DevicePlugin"
+"""What a device plugin is in plugins_registry, where other kinds are, too."""
 
 MAX_LIST_BYTES: Final = 4 * 1024 * 1024
 """The longest list that a kubelet takes: a longer one ends the stream and advertises nothing."""
@@ -77,6 +82,15 @@ def from_registration(registration: Registration) -> RegisterRequest:
         resource_name=str(registration.resource),
         options=from_options(registration.options),
     )
+
+
+def from_introduced(resource: ResourceName) -> PluginInfo:
+    """Return who we are, to a kubelet that found us.
+
+    Without an endpoint, which means the socket that was found: a path would have to be the one
+    that the kubelet sees, which a container does not know.
+    """
+    return PluginInfo(type=PLUGIN_TYPE, name=str(resource), supported_versions=[API_VERSION])
 
 
 def from_grants(grants: Iterable[Grant]) -> AllocateResponse:
