@@ -19,7 +19,7 @@ from dependency_injector.providers import (
     Singleton,
 )
 
-from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.inotify import InotifyDirectory, NodeHotplug
 from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
@@ -31,9 +31,10 @@ from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
+from deviceplugin.app.use_cases.poll_source import PollSource
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
-from deviceplugin.app.use_cases.scan import PollSource, RunScanner
+from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.world import Way, World
@@ -42,6 +43,7 @@ from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
+from deviceplugin.domain.ports.driven.hotplug import Hotplug
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -50,6 +52,7 @@ from deviceplugin.domain.routes import Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
+    from deviceplugin.adapters.sysfs.files import Files
     from deviceplugin.domain.discovery.matching import ResourceRule
 
 HANDLER_SECONDS = 10.0
@@ -61,12 +64,37 @@ def _nothing() -> None:
 
 
 def _sysfs_scanner(
-    rules: "Sequence[ResourceRule]", *, sys_root: str, nodes: DeviceNodes, journal: Journal
+    rules: "Sequence[ResourceRule]",
+    *,
+    sys_root: str,
+    nodes: DeviceNodes,
+    journal: Journal,
+    reader: "Callable[[str], Files] | None",
 ) -> DeviceSource:
     """Import the scanner when it is needed: an author's own plugin does without its memory."""
     from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
+    from deviceplugin.adapters.sysfs.files import Files  # noqa: PLC0415
 
-    return SysfsScanner(rules, sys_root=sys_root, nodes=nodes, journal=journal)
+    return SysfsScanner(
+        rules, sys_root=sys_root, nodes=nodes, journal=journal, files=reader or Files
+    )
+
+
+def _uevents(rules: "Sequence[ResourceRule]", *, journal: Journal) -> Hotplug:
+    """Import what hears the kernel only where sysfs is looked at."""
+    from deviceplugin.adapters.uevent import UeventHotplug  # noqa: PLC0415
+    from deviceplugin.domain.discovery.bustle import matters_to  # noqa: PLC0415
+
+    return UeventHotplug(journal=journal, matters=matters_to(rules))
+
+
+def _node_hotplug(
+    rules: "Sequence[ResourceRule]", *, nodes: DeviceNodes, dev_root: str, journal: Journal
+) -> Hotplug:
+    from deviceplugin.domain.discovery.rulebook import Rulebook  # noqa: PLC0415
+
+    patterns = Rulebook(rules).scope.nodes
+    return NodeHotplug(patterns, nodes=nodes, dev_root=dev_root, journal=journal)
 
 
 class Container(DeclarativeContainer):
@@ -75,7 +103,7 @@ class Container(DeclarativeContainer):
     - `scanner`: the author's own `scan`, which loops.
     - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
       list old.
-    - `sysfs`: what `rules` find in sysfs, asked likewise.
+    - `sysfs`: what `rules` find in sysfs, asked likewise; `reader` makes another reader of it.
     """
 
     origin: Provider[str] = Dependency(instance_of=str)
@@ -85,9 +113,10 @@ class Container(DeclarativeContainer):
     policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()
     rules: Provider[Any] = Dependency(default=())
-    rescan_seconds: Provider[float] = Dependency(instance_of=float, default=5.0)
+    rescan_seconds: Provider[Any] = Dependency(default=Object(None))
     sys_root: Provider[str] = Dependency(instance_of=str, default="/sys")
     dev_root: Provider[str] = Dependency(instance_of=str, default="/dev")
+    reader: Provider[Any] = Object(None)
     timing: Provider[Timing] = Dependency(instance_of=Timing)
 
     clock: Provider[Clock] = Singleton(SystemClock)
@@ -111,11 +140,18 @@ class Container(DeclarativeContainer):
 
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
     sysfs: Provider[DeviceSource] = Singleton(
-        _sysfs_scanner, rules, sys_root=sys_root, nodes=nodes, journal=journal
+        _sysfs_scanner, rules, sys_root=sys_root, nodes=nodes, journal=journal, reader=reader
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
+    uevents: Provider[Hotplug] = Singleton(_uevents, rules, journal=journal)
+    node_hotplug: Provider[Hotplug] = Singleton(
+        _node_hotplug, rules, nodes=nodes, dev_root=dev_root, journal=journal
+    )
+    hotplugs: Provider[Any] = Selector(
+        origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug)
+    )
     poll: Singleton[PollSource] = Singleton(
-        PollSource, source, worker=worker, clock=clock, seconds=rescan_seconds
+        PollSource, source, worker=worker, clock=clock, seconds=rescan_seconds, hotplugs=hotplugs
     )
     scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
     look_again: Provider[Callable[[], None]] = Selector(
@@ -181,5 +217,6 @@ class Container(DeclarativeContainer):
         run_scanner=run_scanner,
         advertise=advertise,
         watch_kubelet=watch_kubelet,
+        hotplugs=hotplugs,
         directories=List(directory),
     )

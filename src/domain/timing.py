@@ -17,6 +17,28 @@ class Backoff:
 
 
 @attrs.frozen(kw_only=True)
+class Pace:
+    """How closely looks at the hardware follow changes, in seconds.
+
+    - `first`: from a look that a change brought about to the next one, doubling with each further
+      one of a burst up to `cap`: a hub with twenty ports is hundreds of changes.
+    - `settle`: after a burst, once nothing has changed for so long, follows one more look: a
+      device is announced as gone a moment before it is.
+    - `heard`: from look to look while changes are heard; `deaf`: while they are not.
+    """
+
+    first: float = 0.05
+    cap: float = 1.0
+    settle: float = 0.5
+    heard: float = 30.0
+    deaf: float = 5.0
+
+    def gap(self, looks: int) -> float:
+        """Return how long after the begin of the last of so many looks the next may begin."""
+        return min(self.cap, self.first * 2.0 ** min(looks - 1, 63)) if looks else 0.0
+
+
+@attrs.frozen(kw_only=True)
 class Release:
     """How a device that vanished is let go, in seconds.
 

@@ -182,7 +182,7 @@ def test_the_guide_to_the_configuration_has_every_setting() -> None:
     defaults = {field.name: field.default for field in attrs.fields(Settings)}
     for name, option in OPTIONS.items():
         default = defaults[name]
-        shown = f"{default:g}" if isinstance(default, float) else str(default)
+        shown = f"{default:g}" if isinstance(default, float) else str(default or "-")
         assert [name, option.variable, option.flag, shown] in rows
 
 

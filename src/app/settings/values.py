@@ -61,7 +61,8 @@ class Settings:
     - `plugin_dir`: the kubelet's plugin directory; `kubelet_root`: its --root-dir, below which are
       pod-resources and plugins_registry; `sys_root`, `dev_root`: where the host's /sys and /dev
       are mounted.
-    - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change.
+    - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change;
+      None: seldom where each change is heard, often where not.
     """
 
     domain: str = attrs.field(default="devices.local", converter=_domain)
@@ -69,7 +70,9 @@ class Settings:
     kubelet_root: str = attrs.field(default="/var/lib/kubelet", converter=_path)
     sys_root: str = attrs.field(default="/sys", converter=_path)
     dev_root: str = attrs.field(default="/dev", converter=_path)
-    rescan_seconds: float = attrs.field(default=5.0, converter=_seconds)
+    rescan_seconds: float | None = attrs.field(
+        default=None, converter=attrs.converters.optional(_seconds)
+    )
     log_level: str = attrs.field(default="info", converter=_log_level)
     log_format: str = attrs.field(default="text", converter=_log_format)
 

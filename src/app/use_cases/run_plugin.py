@@ -10,6 +10,7 @@ from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
+from deviceplugin.domain.ports.driven.hotplug import Hotplug
 
 
 @attrs.frozen(kw_only=True)
@@ -21,6 +22,7 @@ class RunPlugin:
     advertise: Advertise
     watch_kubelet: WatchKubelet
     directories: Sequence[PluginDirectory]
+    hotplugs: Sequence[Hotplug] = ()
     _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     def stop(self) -> None:
@@ -48,6 +50,8 @@ class RunPlugin:
             latest.stop()
             for directory in self.directories:
                 directory.close()
+            for hotplug in self.hotplugs:
+                hotplug.close()
 
     async def _end(self, scanning: "asyncio.Task[None]") -> None:
         stopping = asyncio.ensure_future(self._stop.wait())

@@ -3,26 +3,18 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 import attrs
 
 from deviceplugin.app.use_cases.author_code import run_either
 from deviceplugin.app.use_cases.latest_tree import LatestTree
-from deviceplugin.app.use_cases.within import within
-from deviceplugin.domain.errors import ScanError, StoppedError, reason_of
+from deviceplugin.domain.errors import StoppedError, reason_of
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
-from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
-from deviceplugin.domain.ports.driving.notifier import Notifier
 from deviceplugin.domain.timing import Backoff
-from deviceplugin.domain.tree import DeviceTree
-
-LOOK_SECONDS: Final = 30.0
-"""How long one look of a source may take before it counts as failed."""
 
 
 @attrs.define(kw_only=True)
@@ -81,58 +73,3 @@ class RunScanner:
         if self._doubting is not None:
             self._doubting.cancel()
             self._doubting = None
-
-
-class PollSource(Scanner):
-    """Makes a scanner of a source that knows the present: looks regularly, and when asked.
-
-    A look that takes longer than `LOOK_SECONDS` counts as failed. It is still waited for: a
-    source that hangs is not asked a second time beside the first.
-    """
-
-    def __init__(
-        self, source: DeviceSource, *, worker: Worker, clock: Clock, seconds: float
-    ) -> None:
-        """Look every `seconds`."""
-        self._source = source
-        self._worker = worker
-        self._clock = clock
-        self._seconds = seconds
-        self._asked = asyncio.Event()
-        self._look: asyncio.Task[DeviceTree] | None = None
-
-    def look_again(self) -> None:
-        """Look at once."""
-        self._asked.set()
-
-    async def scan(self, notifier: Notifier, /) -> None:
-        """Hand in what the source finds, for ever. Raises what it raises, and `ScanError`."""
-        while True:
-            self._asked.clear()
-            notifier.notify(await self._found())
-            try:
-                await within(self._clock, self._seconds, self._asked.wait())
-            except TimeoutError:
-                continue
-
-    async def _found(self) -> DeviceTree:
-        self._look = look = self._look or asyncio.create_task(self._worker.run(self._source.scan))
-        try:
-            return await within(self._clock, LOOK_SECONDS, _outcome(look), late=_late)
-        except asyncio.CancelledError:
-            look.cancel()
-            raise
-        finally:
-            if look.done():
-                self._look = None
-
-
-async def _outcome(look: "asyncio.Task[DeviceTree]") -> DeviceTree:
-    return await asyncio.shield(look)
-
-
-def _late() -> ScanError:
-    return ScanError(
-        f"a look at the hardware has not ended within {LOOK_SECONDS:g} s; a device or its driver "
-        "may hang"
-    )

@@ -60,6 +60,8 @@ async def test_every_provider_builds(tmp_path: Path, origin: str) -> None:
     built = _built(container, origin)
     assert isinstance(built["run_plugin"], RunPlugin)
     built["directory"].close()
+    built["uevents"].close()
+    built["node_hotplug"].close()
 
 
 @pytest.mark.parametrize("origin", ["scanner", "source", "sysfs"])
@@ -69,6 +71,8 @@ async def test_nothing_provided_is_awaitable(tmp_path: Path, origin: str) -> Non
     for name, value in _built(container, origin).items():
         assert not inspect.isawaitable(value), name
     container.directory().close()
+    container.uevents().close()
+    container.node_hotplug().close()
 
 
 async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
@@ -94,15 +98,17 @@ def test_every_provider_names_its_port() -> None:
     assert set(Container.providers) == annotated
 
 
-async def test_building_opens_nothing_but_the_watch(tmp_path: Path) -> None:
+async def test_building_opens_nothing_but_the_watches(tmp_path: Path) -> None:
     """No socket, no server, no thread: what a plugin serves begins when it runs."""
     threads = threading.active_count()
     container = _container(tmp_path, "sysfs")
     before = _descriptors()
     container.run_plugin()
-    assert _descriptors() - before <= 1
+    assert _descriptors() - before <= 2
     assert threading.active_count() == threads
     container.directory().close()
+    for hotplug in container.hotplugs():
+        hotplug.close()
     assert _descriptors() == before
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - a look, no work
 

@@ -40,7 +40,7 @@ def test_defaults_are_pinned() -> None:
         kubelet_root="/var/lib/kubelet",
         sys_root="/sys",
         dev_root="/dev",
-        rescan_seconds=5.0,
+        rescan_seconds=None,
         log_level="info",
         log_format="text",
     )

@@ -6,17 +6,13 @@ from collections.abc import Callable, Coroutine
 from itertools import pairwise
 from typing import Any, Self, TypeVar
 
-import pytest
-
 from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.latest_tree import LatestTree
-from deviceplugin.app.use_cases.scan import LOOK_SECONDS, PollSource, RunScanner
+from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.domain.devices import DeviceInfo
-from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
-from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.ports.driving.notifier import Notifier
@@ -226,135 +222,3 @@ async def test_a_scan_that_recovers_and_returns_leaves_no_doubt_behind() -> None
         await running.task
         await running.clock.advance(120)
         assert running.doubts == 0
-
-
-# --- a source that only knows the present --------------------------------------------------------
-
-
-class CountingSource(DeviceSource):
-    """A source that counts how often it is asked, and may fail."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.error: Exception | None = None
-
-    def scan(self) -> DeviceTree:
-        """Return a tree with one device, or fail."""
-        self.asked += 1
-        if self.error is not None:
-            raise self.error
-        return tree()
-
-
-class Polling:
-    """A source that is polled each five seconds."""
-
-    def __init__(self) -> None:
-        self.clock = ManualClock()
-        self.source = CountingSource()
-        self.latest = LatestTree("color.example")
-        self.poll = PollSource(self.source, worker=InlineWorker(), clock=self.clock, seconds=5.0)
-        self.task = asyncio.create_task(self.poll.scan(self.latest))
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.task.cancel()
-        await asyncio.wait({self.task})
-
-
-async def test_a_source_is_asked_at_once_and_then_regularly() -> None:
-    async with Polling() as polling:
-        await polling.clock.settle()
-        assert polling.source.asked == 1
-        assert len((await polling.latest.next()).resources) == 1
-        await polling.clock.advance(14.9)
-        assert polling.source.asked == 3
-        await polling.clock.advance(0.1)
-        assert polling.source.asked == 4
-
-
-async def test_a_source_is_asked_at_once_when_somebody_asks_for_a_look() -> None:
-    async with Polling() as polling:
-        await polling.clock.settle()
-        polling.poll.look_again()
-        polling.poll.look_again()
-        await polling.clock.settle()
-        assert polling.source.asked == 2, "two wishes at once are one look"
-        await polling.clock.advance(4.9)
-        assert polling.source.asked == 2, "the next regular look is five seconds after that one"
-
-
-async def test_a_wish_during_a_look_is_not_lost() -> None:
-    """The look under way may have passed what the wish is about."""
-    async with Polling() as polling:
-        await asyncio.sleep(0)
-        assert polling.source.asked == 0, "the worker has been asked, and not answered yet"
-        polling.poll.look_again()
-        await polling.clock.settle()
-        assert polling.source.asked == 2
-
-
-async def test_a_source_that_fails_makes_the_scan_fail_and_the_next_scan_asks_again() -> None:
-    async with Polling() as polling:
-        await polling.clock.settle()
-        polling.source.error = ScanError("no /sys")
-        await polling.clock.advance(5)
-        with pytest.raises(ScanError, match="no /sys"):
-            await polling.task
-        polling.source.error = None
-        polling.task = asyncio.create_task(polling.poll.scan(polling.latest))
-        await polling.clock.settle()
-        assert polling.source.asked == 3
-
-
-class HangingWorker(Worker):
-    """A worker whose calls end when a test lets them."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.free = asyncio.Event()
-
-    async def run(self, call: Callable[[], _Result]) -> _Result:
-        """Make the call once it may end."""
-        self.calls += 1
-        await self.free.wait()
-        return call()
-
-
-class Hanging(Polling):
-    """A source whose first look does not end."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.worker = HangingWorker()
-        self.task.cancel()
-        self.poll = PollSource(self.source, worker=self.worker, clock=self.clock, seconds=5.0)
-        self.task = asyncio.create_task(self.poll.scan(self.latest))
-
-
-async def test_a_look_that_hangs_has_failed_and_no_second_one_hangs_beside_it() -> None:
-    """So that doubt follows, as after any failure, and threads do not pile up."""
-    async with Hanging() as polling:
-        for _ in range(3):
-            await polling.clock.advance(LOOK_SECONDS)
-            with pytest.raises(ScanError, match="has not ended within 30 s"):
-                await polling.task
-            polling.task = asyncio.create_task(polling.poll.scan(polling.latest))
-        await polling.clock.settle()
-        assert polling.worker.calls == 1
-        polling.worker.free.set()
-        await polling.clock.settle()
-        assert len((await polling.latest.next()).resources) == 1
-        await polling.clock.advance(5)
-        assert polling.worker.calls == 2
-
-
-async def test_the_end_of_scanning_ends_a_look_that_hangs() -> None:
-    async with Hanging() as polling:
-        await polling.clock.settle()
-        polling.task.cancel()
-        await asyncio.wait({polling.task})
-        await polling.clock.settle()
-        assert len(asyncio.all_tasks()) == 1
