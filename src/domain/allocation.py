@@ -9,6 +9,7 @@ import attrs
 from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, Mount, frozen_mapping
 from deviceplugin.domain.errors import (
     AllocationClashError,
+    MovedDeviceError,
     UnhealthyDeviceError,
     UnknownDeviceError,
 )
@@ -60,18 +61,48 @@ def select(resource: ResourceName, devices: Devices, ids: Iterable[DeviceId]) ->
     """Return the request for `ids` out of what is advertised.
 
     An id may be asked for again at any time: init containers and restarts do, and there is no
-    release call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, and
-    grants nothing.
+    release call. Raises `UnknownDeviceError` or `UnhealthyDeviceError` naming every such id, with
+    the device nodes that it has or had, and grants nothing.
     """
     wanted = sorted(set(ids), key=attrgetter("value"))
     known = {key: devices[key] for key in wanted if key in devices}
-    ill = [key.value for key, info in known.items() if info.health is not Health.HEALTHY]
+    ill = {
+        key.value: tuple(node.host_path for node in info.nodes)
+        for key, info in known.items()
+        if info.health is not Health.HEALTHY
+    }
     if len(known) < len(wanted):
         unknown = [key.value for key in wanted if key not in known]
-        raise UnknownDeviceError(unknown, unhealthy=ill)
+        raise UnknownDeviceError(unknown, unhealthy=ill, paths=ill)
     if ill:
-        raise UnhealthyDeviceError(ill)
+        raise UnhealthyDeviceError(ill, paths=ill)
     return Request(resource, known)
+
+
+Given = Mapping[DeviceId, frozenset[str]]
+"""The host paths of the device nodes that containers were given last, by device."""
+
+
+def given_nodes(request: Request, grant: Grant) -> Given:
+    """Return which of the granted device nodes are those of each device asked for."""
+    granted = {node.host_path for node in grant.nodes}
+    return {key: _paths(info.nodes) & granted for key, info in request.devices.items()}
+
+
+def check_in_place(given: Given, request: Request) -> None:
+    """Raise `MovedDeviceError` if a device no longer has a node that was given for it.
+
+    A container that restarts is made of what its pod was given, without another Allocate: the
+    node may be gone, or be another device by now. One of which nothing is known passes.
+    """
+    now = {key: _paths(info.nodes) for key, info in request.devices.items()}
+    gone = {key.value: given[key] for key in now if not given.get(key, frozenset()) <= now[key]}
+    if gone:
+        raise MovedDeviceError(gone, {key.value: paths for key, paths in now.items()})
+
+
+def _paths(nodes: Iterable[DeviceNode]) -> frozenset[str]:
+    return frozenset(node.host_path for node in nodes)
 
 
 def _merged_nodes(nodes: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:

@@ -7,6 +7,7 @@ DevicePluginError
 ├── AllocationError                                  this request cannot be granted
 │   ├── UnknownDeviceError       (LookupError)       an id that was never advertised
 │   ├── UnhealthyDeviceError                         an id that cannot be used now
+│   ├── MovedDeviceError                             it is elsewhere than the container has it
 │   ├── AllocationClashError     (ValueError)        two devices want one place in the container
 │   └── AllocationTimeoutError   (TimeoutError)      the plugin's own code exceeded its bound
 ├── NotOfferedError                                  a call that the options do not offer
@@ -26,7 +27,7 @@ The domain owns this tree so that a caller can act without knowing which technol
 status codes are known to the kubelet adapter alone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 LONGEST_REASON = 4096
 """Characters of a reason: gRPC clients take no status above some 8 KiB."""
@@ -83,25 +84,71 @@ class AllocationError(DevicePluginError):
 
 
 class UnknownDeviceError(AllocationError, LookupError):
-    """The kubelet asked for ids that were never advertised, and maybe for `unhealthy` ones too."""
+    """The kubelet asked for ids that were never advertised, and maybe for `unhealthy` ones too.
 
-    def __init__(self, ids: Iterable[str], *, unhealthy: Iterable[str] = ()) -> None:
+    `paths` has the host paths of device nodes of the latter, as far as they are known.
+    """
+
+    def __init__(
+        self,
+        ids: Iterable[str],
+        *,
+        unhealthy: Iterable[str] = (),
+        paths: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         """Remember the unknown and the unhealthy ids, sorted."""
         self.ids = tuple(sorted(ids))
         self.unhealthy = tuple(sorted(unhealthy))
-        too = f"; not healthy now: {', '.join(self.unhealthy)}" if self.unhealthy else ""
+        ill = _with_paths(self.unhealthy, paths or {})
+        too = f"; not healthy now: {ill}" if ill else ""
         super().__init__(f"never advertised: {', '.join(self.ids)}{too}")
 
 
 class UnhealthyDeviceError(AllocationError):
-    """The kubelet asked for ids that are Unhealthy or have vanished."""
+    """The kubelet asked for ids that are Unhealthy or have vanished.
 
-    def __init__(self, ids: Iterable[str]) -> None:
+    `paths` has the host paths of their device nodes, as far as they are known.
+    """
+
+    def __init__(
+        self, ids: Iterable[str], *, paths: Mapping[str, Iterable[str]] | None = None
+    ) -> None:
         """Remember the unhealthy ids, sorted."""
         self.ids = tuple(sorted(ids))
         super().__init__(
-            f"not healthy now: {', '.join(self.ids)}; the list sent to the kubelet says so too"
+            f"not healthy now: {_with_paths(self.ids, paths or {})}; "
+            "the list sent to the kubelet says so too"
         )
+
+
+class MovedDeviceError(AllocationError):
+    """A container is to start with device nodes that are no longer those of its devices.
+
+    What it was given is kept for as long as its pod lives, and may be another device by now.
+    """
+
+    def __init__(
+        self, given: Mapping[str, Iterable[str]], now: Mapping[str, Iterable[str]]
+    ) -> None:
+        """Remember the ids, sorted; the host paths are what was given and what is there now."""
+        self.ids = tuple(sorted(given))
+        moves = [
+            f"{key} was given as {_listed(given[key])} and is {_listed(now.get(key, ()))} now"
+            for key in self.ids
+        ]
+        super().__init__(
+            f"{'; '.join(moves)}; a container keeps what it was given: delete its pod to have it "
+            "made anew"
+        )
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(sorted(paths)) or "without a node"
+
+
+def _with_paths(ids: Iterable[str], paths: Mapping[str, Iterable[str]]) -> str:
+    shown = {key: ", ".join(paths.get(key, ())) for key in ids}
+    return ", ".join(f"{key} ({each})" if each else key for key, each in shown.items())
 
 
 class AllocationClashError(AllocationError, ValueError):

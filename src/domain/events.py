@@ -191,6 +191,11 @@ class AllocationFailed(ResourceEvent):
 
 
 @attrs.frozen(kw_only=True)
+class PreparationFailed(AllocationFailed):
+    """A container cannot start: its devices are not ready. The kubelet tries again."""
+
+
+@attrs.frozen(kw_only=True)
 class PreferenceFailed(ResourceEvent):
     """The plugin's preference failed; the kubelet was told to choose by itself."""
 

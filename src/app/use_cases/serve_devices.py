@@ -6,11 +6,12 @@ import attrs
 
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.given_nodes import GivenNodes
 from deviceplugin.app.use_cases.prefer_devices import PreferByAuthor, PreferByPolicy
 from deviceplugin.domain.allocation import Grant, Request, select
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import AllocationError, reason_of
-from deviceplugin.domain.events import AllocationFailed, DevicesAllocated
+from deviceplugin.domain.events import AllocationFailed, DevicesAllocated, PreparationFailed
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import (
@@ -40,6 +41,7 @@ class ServeDevices(AdvertisesDevices):
     look_again: Callable[[], None]
     allocator: Allocator | None = None
     post_allocator: PostAllocator | None = None
+    given: GivenNodes | None = None
 
     def watch(self) -> AsyncGenerator[Listing]:
         """Yield the list, then each that differs."""
@@ -53,6 +55,8 @@ class ServeDevices(AdvertisesDevices):
         except Exception as error:
             self._refused(ids, error)
             raise
+        if self.given is not None:
+            self.given.note(request, grant)
         self.journal.record(
             DevicesAllocated(
                 resource=self.resource, devices=tuple(key.value for key in request.devices)
@@ -75,13 +79,17 @@ class ServeDevices(AdvertisesDevices):
     def _refused(self, ids: Sequence[DeviceId], error: Exception) -> None:
         if isinstance(error, AllocationError):
             self.look_again()
-        self.journal.record(
-            AllocationFailed(
-                resource=self.resource,
-                devices=tuple(sorted(key.value for key in ids)),
-                reason=reason_of(error),
-            )
-        )
+        self.journal.record(_failed(AllocationFailed, self.resource, ids, error))
+
+
+def _failed(
+    kind: type[AllocationFailed], resource: ResourceName, ids: Sequence[DeviceId], error: Exception
+) -> AllocationFailed:
+    return kind(
+        resource=resource,
+        devices=tuple(sorted(key.value for key in ids)),
+        reason=reason_of(error),
+    )
 
 
 def _granted(grant: object) -> Grant:
@@ -92,17 +100,31 @@ def _granted(grant: object) -> Grant:
 
 @attrs.frozen(kw_only=True)
 class PrepareByAuthor(PreparesContainers):
-    """Has the plugin's author prepare devices for a container."""
+    """Has the plugin's author prepare devices for a container, if they are where it has them."""
 
     resource: ResourceName
     board: Board
+    journal: Journal
     code: AuthorCode
+    look_again: Callable[[], None]
+    given: GivenNodes
     author: ContainerPreStarter
 
     async def prepare(self, ids: Sequence[DeviceId]) -> None:
-        """Return when the author's code has; raises what it does, or `AllocationError`."""
-        request = select(self.resource, self.board.inventory.devices, ids)
-        await self.code.call(self.author.pre_start_container, request)
+        """Return when the author's code has; raises what it does, or `AllocationError`.
+
+        A container that restarts is made of what it was given long ago, so its devices are looked
+        for in the newest list; one that cannot be had wakes the scan.
+        """
+        try:
+            request = select(self.resource, self.board.inventory.devices, ids)
+            self.given.check(request)
+            await self.code.call(self.author.pre_start_container, request)
+        except Exception as error:
+            if isinstance(error, AllocationError):
+                self.look_again()
+            self.journal.record(_failed(PreparationFailed, self.resource, ids, error))
+            raise
 
 
 @attrs.frozen(kw_only=True)
@@ -117,6 +139,9 @@ class OpenResource:
 
     def __call__(self, resource: ResourceName, board: Board) -> DevicePlugin:
         """Return the resource's front."""
+        given = None
+        if isinstance(self.author, ContainerPreStarter):
+            given = GivenNodes(board=board)
         return DevicePlugin(
             resource=resource,
             devices=ServeDevices(
@@ -127,9 +152,10 @@ class OpenResource:
                 look_again=self.look_again,
                 allocator=self.author if isinstance(self.author, Allocator) else None,
                 post_allocator=self.author if isinstance(self.author, PostAllocator) else None,
+                given=given,
             ),
             preference=self._preference(resource, board),
-            preparation=self._preparation(resource, board),
+            preparation=self._preparation(resource, board, given),
         )
 
     def _preference(self, resource: ResourceName, board: Board) -> PrefersDevices | None:
@@ -146,9 +172,17 @@ class OpenResource:
             return None
         return PreferByPolicy(resource=resource, board=board, journal=self.journal, policy=policy)
 
-    def _preparation(self, resource: ResourceName, board: Board) -> PreparesContainers | None:
-        if isinstance(self.author, ContainerPreStarter):
+    def _preparation(
+        self, resource: ResourceName, board: Board, given: GivenNodes | None
+    ) -> PreparesContainers | None:
+        if given is not None and isinstance(self.author, ContainerPreStarter):
             return PrepareByAuthor(
-                resource=resource, board=board, code=self.code, author=self.author
+                resource=resource,
+                board=board,
+                journal=self.journal,
+                code=self.code,
+                look_again=self.look_again,
+                given=given,
+                author=self.author,
             )
         return None

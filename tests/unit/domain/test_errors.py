@@ -15,6 +15,7 @@ from deviceplugin.domain.errors import (
     InvalidDeviceError,
     InvalidResourceNameError,
     KubeletUnreachableError,
+    MovedDeviceError,
     ServingError,
     UnhealthyDeviceError,
     UnknownDeviceError,
@@ -90,6 +91,25 @@ def test_every_error_ends_in_error_and_says_what_it_means() -> None:
             UnhealthyDeviceError(["b", "a"]),
             {"ids": ("a", "b")},
             "not healthy now: a, b; the list sent to the kubelet says so too",
+        ),
+        (
+            UnhealthyDeviceError(["b", "a"], paths={"b": ["/dev/b0", "/dev/b1"]}),
+            {"ids": ("a", "b")},
+            "not healthy now: a, b (/dev/b0, /dev/b1); the list sent to the kubelet says so too",
+        ),
+        (
+            UnknownDeviceError(["c"], unhealthy=["a"], paths={"a": ["/dev/a"]}),
+            {"ids": ("c",), "unhealthy": ("a",)},
+            "never advertised: c; not healthy now: a (/dev/a)",
+        ),
+        (
+            MovedDeviceError({"b": ["/dev/b"], "a": ["/dev/a"]}, {"a": ["/dev/z", "/dev/y"]}),
+            {"ids": ("a", "b")},
+            (
+                "a was given as /dev/a and is /dev/y, /dev/z now; "
+                "b was given as /dev/b and is without a node now; "
+                "a container keeps what it was given: delete its pod to have it made anew"
+            ),
         ),
         (
             AllocationClashError("annotation", "k", ["x", "y"]),

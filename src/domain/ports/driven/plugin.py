@@ -71,5 +71,9 @@ class ContainerPreStarter(Protocol):
 
     @abstractmethod
     def pre_start_container(self, request: Request, /) -> Awaitable[None] | None:
-        """Make the devices ready. What is raised delays the container; the kubelet tries again."""
+        """Make the devices ready. What is raised delays the container; the kubelet tries again.
+
+        Not asked where a device cannot be had, or is no longer at the node that the container has:
+        the kubelet hears that with id and path.
+        """
         ...

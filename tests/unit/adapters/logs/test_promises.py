@@ -20,6 +20,7 @@ PROMISED: Final = {
     "kubelet_vanished": "directory",
     "list_too_large": "resource devices size bound reason",
     "preference_failed": "resource reason",
+    "preparation_failed": "resource devices reason",
     "register_blocked": "directory registry seconds",
     "registration_failed": "resource endpoint reason failures",
     "registration_failed_again": "resource endpoint reason failures",
