@@ -170,6 +170,31 @@ def test_a_socket_without_the_service_is_named(tmp_path: Path) -> None:
     run(law())
 
 
+def test_a_kubelet_that_looks_elsewhere_is_told_where_we_are(tmp_path: Path) -> None:
+    """Only its socket is mounted here: it looks in its own directory, and we serve in ours."""
+
+    async def law() -> None:
+        for name in ("kubelet", "ours"):
+            (tmp_path / name).mkdir()
+        (tmp_path / "plugins").symlink_to("ours")
+        world = _GrpcWorld(tmp_path / "kubelet", Profile.V1_37)
+        await world.start_kubelet()
+        (tmp_path / "ours" / "kubelet.sock").symlink_to(world.kubelet.socket)
+        sockets = SocketDirectory(str(tmp_path / "plugins"))
+        served = await GrpcHost(sockets, MemoryJournal()).serve(ScriptedPlugin().front())
+        with pytest.raises(RegistrationRefusedError, match="failed to dial") as refused:
+            await GrpcRegistrar(sockets).register(_registration(served.endpoint), BOUND)
+        told = str(refused.value)
+        assert f"looks for {served.endpoint} in its own directory" in told
+        assert f"{tmp_path / 'plugins' / served.endpoint} (really in {tmp_path / 'ours'})" in told
+        assert "mounted" in told
+        assert "--plugin-dir" in told
+        await served.close()
+        await world.stop_kubelet()
+
+    run(law())
+
+
 def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
     """No kubelet.sock, and one that nobody listens on, are different reasons."""
 

@@ -1,6 +1,7 @@
 """Register with the kubelet."""
 
 import asyncio
+import os
 from typing import Final
 
 import attrs
@@ -39,6 +40,8 @@ _UNCLEAR: Final = frozenset(
     }
 )
 """Codes that the transport makes: the kubelet refuses with UNKNOWN, and may have gone on."""
+_UNDIALLED: Final = "failed to dial"
+"""What every kubelet says of an endpoint where it finds nobody."""
 
 
 MAX_CALLS: Final = 16
@@ -79,7 +82,17 @@ class GrpcRegistrar(Registrar):
                     from_registration(registration), timeout=seconds
                 )
             except grpc.aio.AioRpcError as error:
-                raise _explained(error, seconds) from error
+                where = self._whereabouts(registration.endpoint)
+                raise _explained(error, seconds, where) from error
+
+    def _whereabouts(self, endpoint: str) -> str:
+        """Return what a person needs who wonders why the kubelet finds nobody where we are."""
+        real = os.path.realpath(self.directory.path)
+        return (
+            f"it looks for {endpoint} in its own directory, and we serve "
+            f"{self.directory.file(endpoint)} (really in {real}): is the kubelet's directory "
+            f"mounted here, and whole? {self.directory.flag} names another one"
+        )
 
     def _check_listening(self) -> None:
         """Find out by a bare connect whether anybody listens.
@@ -90,7 +103,7 @@ class GrpcRegistrar(Registrar):
             raise self.directory.unreachable(KUBELET_SOCKET, code)
 
 
-def _explained(error: grpc.aio.AioRpcError, seconds: float) -> RegistrationError:
+def _explained(error: grpc.aio.AioRpcError, seconds: float, where: str) -> RegistrationError:
     code, text = error.code(), error.details() or error.code().name
     if code is grpc.StatusCode.UNIMPLEMENTED:
         return RegistrationRefusedError(
@@ -101,4 +114,6 @@ def _explained(error: grpc.aio.AioRpcError, seconds: float) -> RegistrationError
         return RegistrationUnclearError(f"the kubelet did not answer within {seconds:g} s")
     if code in _UNCLEAR:
         return RegistrationUnclearError(f"the connection to the kubelet broke: {text}")
+    if _UNDIALLED in text:
+        text = f"{text}; {where}"
     return RegistrationRefusedError(f"the kubelet refused: {text}")
