@@ -11,7 +11,9 @@ import attrs
 import pytest
 
 from deviceplugin.adapters.memory.device_nodes import MemoryDeviceNodes
+from deviceplugin.adapters.recorded import NotedNodes
 from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes
+from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.testing.contracts.device_nodes import DeviceNodesContract, DeviceNodesWorld
 
@@ -34,6 +36,8 @@ class _MemoryWorld:
 
 class _SystemWorld:
     """A folder in the place of /dev; making device nodes takes a right that few processes have."""
+
+    nodes: SystemDeviceNodes
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -58,6 +62,35 @@ class _SystemWorld:
         return place
 
 
+class _RecordedWorld(_SystemWorld):
+    """A folder in which files take the place of nodes."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.nodes = RecordedDeviceNodes(str(root))
+
+    def add_node(self, path: str) -> NodeNumber:
+        self._place(path).write_text("char 10:232\n")
+        return NodeNumber("char", 10, 232)
+
+
+class _NotedWorld:
+    """Somebody takes notes of what is asked."""
+
+    def __init__(self) -> None:
+        self._behind = _MemoryWorld()
+        self.nodes = NotedNodes(self._behind.nodes)
+
+    def add_node(self, path: str) -> NodeNumber:
+        return self._behind.add_node(path)
+
+    def add_file(self, path: str) -> None:
+        self._behind.add_file(path)
+
+    def add_link(self, path: str, target: str) -> None:
+        self._behind.add_link(path, target)
+
+
 class TestSystemDeviceNodes(DeviceNodesContract):
     """On a real file system."""
 
@@ -73,3 +106,20 @@ class TestMemoryDeviceNodes(DeviceNodesContract):
     @contextmanager
     def world(self) -> Generator[DeviceNodesWorld]:
         yield _MemoryWorld()
+
+
+class TestRecordedDeviceNodes(DeviceNodesContract):
+    """On a recorded tree."""
+
+    @contextmanager
+    def world(self) -> Generator[DeviceNodesWorld]:
+        with TemporaryDirectory() as root:
+            yield _RecordedWorld(Path(root))
+
+
+class TestNotedNodes(DeviceNodesContract):
+    """While a machine is recorded."""
+
+    @contextmanager
+    def world(self) -> Generator[DeviceNodesWorld]:
+        yield _NotedWorld()

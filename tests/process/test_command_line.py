@@ -75,6 +75,7 @@ def test_help_lists_every_command(place: Path) -> None:
     assert {line.split()[0] for line in listed if line} == {
         "demo",
         "presets",
+        "record",
         "run",
         "scan",
         "validate",

@@ -6,9 +6,9 @@ import attrs
 import click
 
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.app.commands.options import below, configurable, configured, rooted
+from deviceplugin.app.commands.options import configurable, configured, rooted
 from deviceplugin.app.console import console, devices_table
-from deviceplugin.app.manager import Manager
+from deviceplugin.app.inspector import Inspector
 from deviceplugin.app.report import report
 from deviceplugin.domain.events import Event
 from deviceplugin.domain.ports.driven.journal import Journal
@@ -37,8 +37,9 @@ def scan(config: str | None, root: str | None, *, as_json: bool, **flags: str | 
     Exit codes: 0 done, 1 the hardware could not be looked at, 2 what was given cannot be used.
     """
     heard = _Heard()
-    manager = Manager.configured(configured(config, below(root, flags)), journal=heard)
-    resources = manager.look().resources
+    configuration = configured(config, flags, root)
+    inspector = Inspector(configuration=configuration, root=root, journal=heard)
+    resources = inspector.look().resources
     if as_json:
         click.echo(json.dumps(report(resources, heard.events), indent=2))
     else:

@@ -8,13 +8,15 @@ from typing import Any, Final, TypeVar
 import click
 
 from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
-from deviceplugin.app.settings import OPTIONS, Configuration, load
+from deviceplugin.app.inspector import own_configuration
+from deviceplugin.app.settings import CONFIG_VARIABLE, OPTIONS, Configuration, load
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _ROOT: Final = (
-    "A directory with the sys and dev of a machine, such as one that `record` made; --sys-root "
-    "and --dev-root go before it, it goes before environment and file"
+    "A directory with the sys and dev of a machine, such as one that `record` made, whose "
+    "configuration is used if no other is given; --sys-root and --dev-root go before it, it goes "
+    "before environment and file"
 )
 
 
@@ -32,17 +34,20 @@ def rooted(command: _Command) -> _Command:
     return click.option("--root", metavar="DIR", help=_ROOT)(command)
 
 
-def below(root: str | None, flags: Mapping[str, str | None]) -> Mapping[str, str | None]:
+def _below(root: str, flags: Mapping[str, str | None]) -> Mapping[str, str | None]:
     """Return the flags with the roots of a machine whose sys and dev are in one directory."""
-    if root is None:
-        return flags
     here = os.path.abspath(root)  # noqa: PTH100 - text in, text out
     given = {name: text for name, text in flags.items() if text is not None}
     return {"sys_root": f"{here}/sys", "dev_root": f"{here}/dev", **given}
 
 
-def configured(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
-    """Read the configuration, and log as it says. Raises `InvalidConfigurationError`."""
+def configured(
+    path: str | None, flags: Mapping[str, str | None], root: str | None = None
+) -> Configuration:
+    """Read the configuration, and log as it says. Raises `InvalidValueError`."""
+    if root is not None:
+        path = path or os.environ.get(CONFIG_VARIABLE) or own_configuration(root)
+        flags = _below(root, flags)
     configuration = load(path, os.environ, flags)
     settings = configuration.settings
     handler = logging.StreamHandler()

@@ -6,9 +6,10 @@ that before the file (`log_level`), that before the default.
 
 from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
 from deviceplugin.app.settings.loading import PRESETS, Configuration, load
-from deviceplugin.app.settings.values import OPTIONS, Option, Settings
+from deviceplugin.app.settings.values import CONFIG_VARIABLE, OPTIONS, Option, Settings
 
 __all__ = [
+    "CONFIG_VARIABLE",
     "OPTIONS",
     "PRESETS",
     "Configuration",

@@ -46,6 +46,11 @@ def is_literal(text: str) -> bool:
     return not any(letter in text for letter in "*?[")
 
 
+def literally(text: str) -> str:
+    """Return the pattern that fits this text and no other."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
+
+
 def _compiled(glob: "Glob") -> re.Pattern[str]:
     return re.compile(_translated(glob.text[:MAX_PATTERN]), re.DOTALL)
 

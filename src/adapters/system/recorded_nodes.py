@@ -1,0 +1,42 @@
+"""The device nodes of a recorded /dev, in which files stand for nodes: making those takes root."""
+
+import os
+import re
+import stat
+from typing import Final, Literal
+
+from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+
+_NODE: Final = re.compile(rb"(char|block) ([0-9]{1,9}):([0-9]{1,9})\s*")
+_BYTES: Final = 64
+_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class RecordedDeviceNodes(SystemDeviceNodes):
+    """Looks below `dev_root` at files such as `char 188:0`; a true node is one, too."""
+
+    def number(self, path: str) -> NodeNumber | None:
+        """Return what the node at `path` stands for, through any link."""
+        true = super().number(path)
+        if true is not None:
+            return true
+        found = _NODE.fullmatch(self._text(path))
+        if found is None:
+            return None
+        kind: Literal["block", "char"] = "block" if found[1] == b"block" else "char"
+        return NodeNumber(kind, int(found[2]), int(found[3]))
+
+    def _text(self, path: str) -> bytes:
+        """Return what a plain file begins with; nothing if it is none."""
+        try:
+            place = self._here(self._followed(path))
+            if not stat.S_ISREG(os.lstat(place).st_mode):
+                return b""
+            handle = os.open(place, _FLAGS)
+        except (OSError, ValueError):
+            return b""
+        try:
+            return os.read(handle, _BYTES)
+        finally:
+            os.close(handle)

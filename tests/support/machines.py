@@ -1,0 +1,20 @@
+"""Fake machines as directories, which the command line can be pointed at without root."""
+
+import json
+from pathlib import Path
+
+from deviceplugin.adapters.recorded.tree import MARK
+from deviceplugin.testing.sysfs import FakeSysfs
+
+
+def on_disk(sysfs: FakeSysfs) -> Path:
+    """Put a file in the place of each device node; return the directory of sys and dev."""
+    place = sysfs.root.parent
+    for device in sysfs:
+        if device.number:
+            number = device.number
+            file = place / "dev" / device.node
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{number.kind} {number.major}:{number.minor}\n")
+    (place / MARK).write_text(json.dumps({"version": 1, "failures": {}}))
+    return place
