@@ -1,42 +1,29 @@
 """The plugin directory, watched in the event loop."""
 
-import asyncio
 import os
 
+from deviceplugin.adapters.inotify.followed import FollowedPath
 from deviceplugin.adapters.inotify.instance import reason
-from deviceplugin.adapters.inotify.watches import Watches
+from deviceplugin.adapters.inotify.watches import SOCKETS, Watches
 from deviceplugin.domain.events import WatchDegraded
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
 
 
-class InotifyDirectory(PluginDirectory):
-    """Hears of changes through inotify, with one instance, no thread, and no task between calls.
+class InotifyDirectory(FollowedPath, PluginDirectory):
+    """Hears of changes of a directory, and of the files in it that end in .sock.
 
-    It listens from its construction on: the kernel keeps what happens until the first `changed`,
-    and between any two. It follows the path anew at the end of each `changed`, before the caller
-    looks again; so whatever changes after a look is heard.
-
-    Names that matter are those that end in .sock. Without inotify `changed` only waits, so that
-    the caller's interval is a poll; that is recorded once, and tried again after each wait.
+    Without inotify, which is recorded once, the caller's interval is a poll.
     """
 
     def __init__(self, path: str, *, clock: Clock, journal: Journal) -> None:
-        self._path = path
-        self._clock = clock
-        self._journal = journal
-        self._woken = asyncio.Event()
-        self._watches: Watches | None = None
-        self._listening: asyncio.AbstractEventLoop | None = None
-        self._degraded = False
-        self._closed = False
-        self._cover()
-
-    @property
-    def path(self) -> str:
-        """The directory, as configured."""
-        return self._path
+        super().__init__(
+            path,
+            clock=clock,
+            watches=lambda: Watches(SOCKETS),
+            degraded=lambda error: journal.record(WatchDegraded(reason=reason(error))),
+        )
 
     def identity(self, name: str) -> FileIdentity | None:
         """Return which file `name` stands for now, through any link."""
@@ -46,70 +33,3 @@ class InotifyDirectory(PluginDirectory):
         except (OSError, ValueError):
             return None
         return FileIdentity(found.st_dev, found.st_ino, found.st_ctime_ns)
-
-    async def changed(self, seconds: float) -> None:
-        """Return as soon as a socket, the directory or a link to it may have changed."""
-        waking = asyncio.create_task(self._wake_after(seconds))
-        self._listen()
-        try:
-            await self._woken.wait()
-        finally:
-            self._deafen()
-            waking.cancel()
-            await asyncio.wait({waking})
-        # Not before: a call that is cancelled while it ends must leave the wake to the next one.
-        self._woken.clear()
-        self._cover()
-
-    def close(self) -> None:
-        """Stop watching; a `changed` that is under way returns, later ones only wait."""
-        if not self._closed:
-            self._closed = True
-            self._release()
-            self._woken.set()
-
-    def _cover(self) -> None:
-        """Watch what the path means now."""
-        if self._closed:
-            return
-        try:
-            self._watches = self._watches or Watches()
-            self._watches.cover(self._path)
-        except OSError as error:
-            self._degrade(error)
-        else:
-            self._degraded = False
-
-    def _degrade(self, error: OSError) -> None:
-        self._release()
-        if not self._degraded:
-            self._degraded = True
-            self._journal.record(WatchDegraded(reason=reason(error)))
-
-    def _listen(self) -> None:
-        if self._watches is not None:
-            self._listening = asyncio.get_running_loop()
-            self._listening.add_reader(self._watches.fileno(), self._hear, self._watches)
-
-    def _deafen(self) -> None:
-        if self._listening is not None and self._watches is not None:
-            self._listening.remove_reader(self._watches.fileno())
-        self._listening = None
-
-    def _hear(self, watches: Watches) -> None:
-        try:
-            if watches.heard():
-                self._woken.set()
-        except OSError as error:
-            self._degrade(error)
-            self._woken.set()
-
-    def _release(self) -> None:
-        self._deafen()
-        if self._watches is not None:
-            self._watches.close()
-            self._watches = None
-
-    async def _wake_after(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
-        self._woken.set()

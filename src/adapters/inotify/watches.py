@@ -1,10 +1,11 @@
-"""One inotify instance, and what it watches for the sake of one directory."""
+"""One inotify instance, and what it watches for the sake of one path."""
 
 import errno
 from collections import defaultdict
 from contextlib import suppress
 from typing import Final
 
+import attrs
 from inotify_simple import flags
 
 from deviceplugin.adapters.inotify.instance import Event, open_instance
@@ -23,21 +24,42 @@ _MASK: Final[int] = (
 """What each watch tells of. One mask for all, since one folder may be watched for two reasons."""
 
 _ANY_SOCKET: Final = "*.sock"
+
+
+@attrs.frozen(kw_only=True)
+class Interest:
+    """What matters besides the names that decide what a path means.
+
+    `sockets`: those in the directory that it leads to. `content`: what is written under one of the
+    names, told when the writer closes it.
+    """
+
+    sockets: bool = False
+    content: bool = False
+
+
+SOCKETS: Final = Interest(sockets=True)
+"""Of a path that leads to a directory."""
+ITSELF: Final = Interest(content=True)
+"""Of a path that leads to a file."""
 _EXHAUSTED: Final = frozenset({errno.ENOSPC, errno.ENOMEM})
 
 
 class Watches:
-    """Hears of what may change the files that a directory shows.
+    """Hears of what may change what a path leads to.
 
-    Three kinds of names matter: sockets in the directory; the directory's own name in its parent,
-    because a removed directory says nothing itself while a socket of ours in it is open; and each
-    link on the way, because one that is re-pointed says nothing at all. All else is noise.
+    Three kinds of names matter: sockets, if the path leads to a directory of them; its own name in
+    its parent, because a removed directory says nothing itself while a socket of ours in it is
+    open; and each link on the way, because one that is re-pointed says nothing at all. All else is
+    noise.
 
     Raises `OSError` where the kernel has no instance, or no watch, left to give.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, interest: Interest) -> None:
         self._inotify = open_instance()
+        self._sockets = interest.sockets
+        self._mask = _MASK | flags.CLOSE_WRITE if interest.content else _MASK
         self._wanted: dict[int, set[str]] = {}
 
     def fileno(self) -> int:
@@ -53,7 +75,8 @@ class Watches:
         now = places(path)
         wanted: dict[int, set[str]] = defaultdict(set)
         # The directory comes last: if it is replaced after this, its parent is watched already.
-        for folder, name in (*now.names, (now.directory, _ANY_SOCKET)):
+        inside = ((now.directory, _ANY_SOCKET),) if self._sockets else ()
+        for folder, name in (*now.names, *inside):
             watch = None if folder is None else self._watch(folder)
             if watch is not None:
                 wanted[watch].add(name)
@@ -73,7 +96,7 @@ class Watches:
 
     def _watch(self, folder: str) -> int | None:
         try:
-            return self._inotify.add_watch(folder, _MASK)
+            return self._inotify.add_watch(folder, self._mask)
         except OSError as error:
             if error.errno in _EXHAUSTED:
                 raise
