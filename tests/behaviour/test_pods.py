@@ -79,6 +79,27 @@ async def test_devices_may_be_allocated_again(stage: Raise) -> None:
         assert set(first.answer.devices) < set(second.answer.devices)
 
 
+async def test_pods_get_devices_through_whatever_socket_we_have(stage: Raise) -> None:
+    """Ours is removed, then the kubelet restarts: the same devices bring the same again."""
+    async with stage() as on:
+        on.puppet.show(widget={name: _node(name) for name in "abc"})
+        await on.lists("a", "b", "c")
+        answers: list[set[str]] = []
+        for number in range(3):
+            endpoint = str(on.kubelet.resource(WIDGET).endpoint)
+            pod = Pod.asking(f"p{number}", {WIDGET: 3})
+            answer = (await _admitted(on, pod)).containers["main"].answer
+            answers.append({node.host_path for node in answer.devices})
+            on.kubelet.remove(pod)
+            if number:
+                await beside(on.kubelet.restart)
+            else:
+                (on.kubelet.directory / endpoint).unlink()
+            await on.renewed(endpoint)
+            await on.lists("a", "b", "c")
+        assert answers == [{"/dev/a", "/dev/b", "/dev/c"}] * 3
+
+
 async def test_allocating_changes_no_list(stage: Raise) -> None:
     """A held device stays Healthy: the kubelet does the counting."""
     async with stage() as on:
@@ -221,6 +242,34 @@ async def test_a_preparation_that_fails_delays_the_container(stage: Raise) -> No
             await beside(lambda: on.kubelet.start_container(pod, "main"))
         author.ready = True
         await beside(lambda: on.kubelet.start_container(pod, "main"))
+
+
+async def test_a_container_does_not_start_again_on_the_path_that_its_device_has_left(
+    stage: Raise,
+) -> None:
+    """Plugged in again elsewhere: the kubelet hears id and paths, and a new pod gets it there."""
+
+    class Author(Puppet):
+        def pre_start_container(self, request: Request) -> None:
+            del request
+
+    async with stage(author=Author()) as on:
+        on.puppet.show(widget={"a": _node("ttyUSB0")})
+        await on.lists("a")
+        pod, newer = (Pod.asking(name, {WIDGET: 1}) for name in ("p", "q"))
+        await _admitted(on, pod)
+        await beside(lambda: on.kubelet.start_container(pod, "main"))
+        on.puppet.show(widget={})
+        await on.lists()
+        with pytest.raises(ContainerStartError, match=r"not healthy now: a \(/dev/ttyUSB0\)"):
+            await beside(lambda: on.kubelet.start_container(pod, "main"))
+        on.puppet.show(widget={"a": _node("ttyUSB1")})
+        await on.lists("a")
+        with pytest.raises(ContainerStartError, match="a was given as /dev/ttyUSB0 and is"):
+            await beside(lambda: on.kubelet.start_container(pod, "main"))
+        on.kubelet.remove(pod)
+        await _admitted(on, newer)
+        await beside(lambda: on.kubelet.start_container(newer, "main"))
 
 
 async def test_an_author_that_hangs_holds_up_nobody_for_ever(stage: Raise) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import grpc.aio
 import pytest
-from tests.support.stage import WIDGET, Puppet, Raise, Stage, beside
+from tests.support.stage import SOON, WIDGET, Puppet, Raise, Stage, beside
 
 from deviceplugin import Manager
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
@@ -24,9 +24,12 @@ from deviceplugin.testing.kubelet import (
     Hang,
     Late,
     ListOrder,
+    ListReceived,
+    OptionsRead,
     Profile,
     Record,
     Refuse,
+    RegisterAsked,
     Registered,
     Started,
     Step,
@@ -209,6 +212,27 @@ async def test_a_kubelet_that_dies_in_register_is_registered_with_when_it_is_bac
             await beside(on.kubelet.restart)
             await beside(on.kubelet.restart)
             await on.lists("a")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [RegisterAsked, OptionsRead, Registered, StreamOpened, ListReceived],
+    ids=lambda step: step.__name__,
+)
+async def test_a_kubelet_that_dies_at_any_step_is_registered_with_when_it_is_back(
+    stage: Raise, step: type[Record]
+) -> None:
+    """Three times in a row, as soon as that has happened."""
+    async with stage(start=False, timing=QUICK) as on:
+        on.puppet.show(widget="a b")
+        await beside(on.kubelet.start)
+        for death in range(1, 4):
+            await beside(
+                partial(on.kubelet.history.await_count, step, death, WIDGET, timeout=SOON)
+            )
+            await beside(on.kubelet.restart)
+        await on.lists("a", "b")
+        assert _streams_since_the_start(on) == 1
 
 
 async def test_every_first_register_succeeds(stage: Raise) -> None:

@@ -12,6 +12,7 @@ from deviceplugin.domain.events import ScanFailed, ScanRecovered
 from deviceplugin.testing.kubelet import ListReceived
 
 SICK = DeviceInfo(health=Health.UNHEALTHY)
+SICK_UNLESS = {"a": {"b": SICK}, "a b": {}}
 
 
 async def test_changes_made_while_nobody_listens_arrive_as_one_list(stage: Raise) -> None:
@@ -52,6 +53,21 @@ async def test_a_device_falls_ill_and_recovers_under_its_id(stage: Raise) -> Non
             assert seen.capacity == 2
             on.puppet.show(widget="a b")
             await on.lists("a", "b")
+        assert on.registrations() == 1
+
+
+async def test_a_device_that_flaps_ends_as_it_is(stage: Raise) -> None:
+    """However fast it changes: what was seen last is what the kubelet has, on one stream."""
+    async with stage() as on:
+        on.puppet.show(widget="a b")
+        await on.lists("a", "b")
+        for last in ("a", "a b"):
+            for _ in range(100):
+                on.puppet.show(widget={"a": DeviceInfo(), "b": SICK})
+                on.puppet.show(widget="a b")
+            on.puppet.show(widget={key: DeviceInfo() for key in last.split()} | SICK_UNLESS[last])
+            await on.puppet.seen()
+            await on.lists(*last.split())
         assert on.registrations() == 1
 
 
