@@ -1,6 +1,6 @@
-"""Each source of devices obeys the laws of `DeviceSource`."""
+"""Each source of devices obeys the laws of `DeviceSource`, and of `RuledSource`."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,11 +11,12 @@ from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.domain.discovery.candidates import Candidate, Node
-from deviceplugin.testing.contracts.device_source import (
-    NAMES,
-    NAMESPACE,
-    DeviceSourceContract,
-    DeviceSourceWorld,
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.testing.contracts.device_source import NAMES
+from deviceplugin.testing.contracts.ruled_source import (
+    WIDGET,
+    RuledSourceContract,
+    RuledSourceWorld,
 )
 from deviceplugin.testing.rules import Conditions, rule
 from deviceplugin.testing.sysfs import FakeDevice, FakeSysfs, Oddity
@@ -24,12 +25,13 @@ from deviceplugin.testing.sysfs import FakeDevice, FakeSysfs, Oddity
 class _SysfsWorld:
     """A tree in a directory."""
 
-    def __init__(self, directory: Path, match: Conditions) -> None:
+    def __init__(self, directory: Path, match: Callable[..., list[Conditions]]) -> None:
         self._sysfs = FakeSysfs(directory)
         self._devices: dict[str, FakeDevice] = {}
         self._away = directory / "away"
+        self._match = match
         self.source = SysfsScanner(
-            [rule(f"{NAMESPACE}/widget", match)],
+            [self.rule(WIDGET)],
             nodes=self._sysfs.nodes,
             journal=MemoryJournal(),
             sys_root=str(self._sysfs.root),
@@ -57,25 +59,36 @@ class _SysfsWorld:
     def recover(self) -> None:
         self._away.rename(self._sysfs.root)
 
+    def rule(self, resource: str, *names: str) -> ResourceRule:
+        return rule(resource, *self._match(*names))
 
-class TestSysfsScanner(DeviceSourceContract):
+
+def _by_subsystem(*names: str) -> list[Conditions]:
+    return [{"subsystem": "widget", "name": name} for name in names or "*"]
+
+
+def _by_node(*names: str) -> list[Conditions]:
+    return [{"node": f"/dev/{name}"} for name in names or "?"]
+
+
+class TestSysfsScanner(RuledSourceContract):
     """By subsystem, on a tree like the kernel's."""
 
     @contextmanager
-    def world(self) -> Generator[DeviceSourceWorld]:
+    def world(self) -> Generator[RuledSourceWorld]:
         with TemporaryDirectory() as directory:
-            yield _SysfsWorld(Path(directory), {"subsystem": "widget"})
+            yield _SysfsWorld(Path(directory), _by_subsystem)
 
 
-class TestSysfsScannerByNode(DeviceSourceContract):
+class TestSysfsScannerByNode(RuledSourceContract):
     """By path below /dev: what has no node is not there, then."""
 
     sees_nodes = False
 
     @contextmanager
-    def world(self) -> Generator[DeviceSourceWorld]:
+    def world(self) -> Generator[RuledSourceWorld]:
         with TemporaryDirectory() as directory:
-            yield _SysfsWorld(Path(directory), {"node": "/dev/?"})
+            yield _SysfsWorld(Path(directory), _by_node)
 
 
 class _MemoryWorld:
@@ -83,8 +96,7 @@ class _MemoryWorld:
 
     def __init__(self) -> None:
         self._candidates: dict[str, Candidate] = {}
-        wanted = rule(f"{NAMESPACE}/widget", {"subsystem": "widget"})
-        self.source = MemoryDeviceSource([wanted], journal=MemoryJournal())
+        self.source = MemoryDeviceSource([self.rule(WIDGET)], journal=MemoryJournal())
 
     def appear(self, name: str) -> str:
         node = Node(path=f"/dev/{name}", number=f"200:{NAMES.index(name)}")
@@ -109,14 +121,17 @@ class _MemoryWorld:
     def recover(self) -> None:
         self.source.fail("")
 
+    def rule(self, resource: str, *names: str) -> ResourceRule:
+        return rule(resource, *_by_subsystem(*names))
+
     def _put(self, candidate: Candidate) -> None:
         self._candidates[candidate.name] = candidate
         self.source.put(candidate)
 
 
-class TestMemoryDeviceSource(DeviceSourceContract):
+class TestMemoryDeviceSource(RuledSourceContract):
     """Without a file system."""
 
     @contextmanager
-    def world(self) -> Generator[DeviceSourceWorld]:
+    def world(self) -> Generator[RuledSourceWorld]:
         yield _MemoryWorld()

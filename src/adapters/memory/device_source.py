@@ -7,12 +7,12 @@ from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
 from deviceplugin.domain.errors import ScanError
-from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.device_source import RuledSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
 
 
-class MemoryDeviceSource(DeviceSource):
+class MemoryDeviceSource(RuledSource):
     """Offers what rules find among candidates that come and go by `put` and `remove`.
 
     What is not said of a candidate, it does not have.
@@ -36,6 +36,12 @@ class MemoryDeviceSource(DeviceSource):
     def fail(self, reason: str) -> None:
         """Let every scan fail for this reason; an empty one ends that."""
         self._failure = reason
+
+    def follow(self, rules: Iterable[ResourceRule]) -> None:
+        """Go by these rules from the next look on."""
+        newer = Rulebook(rules)
+        self._last = self._last.under(self._rules, newer)
+        self._rules = newer
 
     def scan(self) -> DeviceTree:
         """Return what is there now."""

@@ -13,12 +13,12 @@ from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
-from deviceplugin.domain.ports.driven.device_source import DeviceSource
+from deviceplugin.domain.ports.driven.device_source import RuledSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
 
 
-class SysfsScanner(DeviceSource):
+class SysfsScanner(RuledSource):
     """Offers what rules find in sysfs: nodes that are really below /dev are Healthy.
 
     `sys_root` is where the host's /sys is; `nodes` knows the host's /dev. What is odd is recorded
@@ -38,15 +38,20 @@ class SysfsScanner(DeviceSource):
 
         `files` makes the reader of a root for each scan: another one can record, or fail.
         """
-        self._rules = Rulebook(rules)
+        self._rules = self._wanted = Rulebook(rules)
         self._nodes = nodes
         self._journal = journal
         self._root = sys_root
         self._reader = files
         self._last = Discovery()
 
+    def follow(self, rules: Iterable[ResourceRule]) -> None:
+        """Go by these rules from the next look on."""
+        self._wanted = Rulebook(rules)
+
     def scan(self) -> DeviceTree:
         """Return what is there now."""
+        self._take_over()
         files = self._files()
         sightings = self._sightings(files)
         found = discover(self._rules, sightings, before=self._last, remarks=files.notes)
@@ -60,7 +65,15 @@ class SysfsScanner(DeviceSource):
 
         Raises `ScanError` as `scan` does; nothing is recorded.
         """
+        self._take_over()
         return self._sightings(self._files())
+
+    def _take_over(self) -> None:
+        """Let the rules that are wanted now be those of a whole look, whatever is wanted later."""
+        wanted = self._wanted
+        if wanted is not self._rules:
+            self._last = self._last.under(self._rules, wanted)
+            self._rules = wanted
 
     def _files(self) -> Files:
         try:

@@ -49,6 +49,22 @@ class Discovery:
                 tree.add_device(str(resource), key, info)
         return tree
 
+    def under(self, older: Rulebook, newer: Rulebook) -> "Discovery":
+        """Return what of this still counts once newer rules are in force.
+
+        What no rule is about any more is not served. Why a resource has no devices is asked anew
+        if its rule changed.
+        """
+        kept = {rule.resource for rule in newer}
+        before = {rule.resource: rule for rule in older}
+        same = {rule.resource for rule in newer if rule == before.get(rule.resource)}
+        return attrs.evolve(
+            self,
+            devices={name: found for name, found in self.devices.items() if name in kept},
+            served=self.served & kept,
+            unmatched={name: each for name, each in self.unmatched.items() if name in same},
+        )
+
     def news_since(self, older: "Discovery") -> tuple[Event, ...]:
         """Return the events that were not yet true in `older`, in a stable order."""
         unmatched = (
