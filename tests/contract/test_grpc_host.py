@@ -6,10 +6,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import attrs
 import grpc
 import grpc.aio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.support.grpc_world import GrpcWorld
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
@@ -18,11 +22,16 @@ from deviceplugin.adapters.kubelet.translate import MAX_LIST_BYTES, from_listing
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.prefer_devices import PreferByPolicy
 from deviceplugin.domain.allocation import Grant
-from deviceplugin.domain.devices import DeviceId, Health
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.errors import ServingError
 from deviceplugin.domain.events import ListTooLarge
-from deviceplugin.domain.inventory import ListedDevice, Listing
+from deviceplugin.domain.inventory import Inventory, ListedDevice, Listing
 from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.preference import Wish, packed
+from deviceplugin.domain.tree import Devices
 from deviceplugin.testing.contracts.host import HostContract
 from deviceplugin.testing.contracts.host_world import HostWorld
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin, listing
@@ -127,6 +136,88 @@ async def test_a_wish_about_ids_that_cannot_be_ours_has_no_preference(tmp_path: 
         )
     await served.close()
     assert [list(each.deviceIDs) for each in answer.container_responses] == [[]]
+
+
+WISHES = st.lists(
+    st.builds(
+        wire.ContainerPreferredAllocationRequest,
+        available_deviceIDs=st.lists(st.sampled_from(["a", "b", "c", "d"]) | st.text(max_size=70)),
+        must_include_deviceIDs=st.lists(st.sampled_from(["a", "b"]) | st.text(max_size=70)),
+        allocation_size=st.integers(-(2**31), 2**31 - 1) | st.integers(0, 4),
+    ),
+    max_size=3,
+)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@settings(max_examples=40, deadline=None)
+@given(wishes=WISHES)
+def test_whatever_is_wished_for_has_an_answer_and_never_an_error(
+    raises: bool,  # noqa: FBT001
+    wishes: list[wire.ContainerPreferredAllocationRequest],
+) -> None:
+    """An error would fail the pod and leak its devices; no preference leaves the kubelet free.
+
+    So it is whether the policy works or not, one answer for each container.
+    """
+
+    def policy(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
+        if raises:
+            raise RuntimeError("no links between devices")
+        return packed(wish, devices)
+
+    board = Board(Inventory().observe(dict.fromkeys(map(DeviceId, "abcd"), DeviceInfo())))
+    front = ScriptedPlugin().front()
+    prefers = PreferByPolicy(
+        resource=front.resource, board=board, journal=MemoryJournal(), policy=policy
+    )
+
+    async def law() -> None:
+        with TemporaryDirectory() as place:
+            sockets = SocketDirectory(place)
+            served = await GrpcHost(sockets, JOURNAL).serve(
+                attrs.evolve(front, preference=prefers)
+            )
+            async with grpc.aio.insecure_channel(sockets.target(served.endpoint)) as channel:
+                answer = await DevicePluginStub(channel).GetPreferredAllocation(
+                    wire.PreferredAllocationRequest(container_requests=wishes)
+                )
+            await served.close()
+        assert len(answer.container_responses) == len(wishes)
+        for wish, each in zip(wishes, answer.container_responses, strict=True):
+            ids = list(each.deviceIDs)
+            assert not ids or (
+                len(set(ids)) == len(ids) == wish.allocation_size
+                and set(wish.must_include_deviceIDs) <= set(ids) <= set(wish.available_deviceIDs)
+            )
+
+    run(law())
+
+
+def test_a_bind_that_grpc_answers_with_no_port_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So older ones said that it failed; newer ones raise."""
+    real = grpc.aio.server
+
+    def quiet(**options: Any) -> grpc.aio.Server:  # noqa: ANN401 - as gRPC's own
+        server = real(**options)
+        monkeypatch.setattr(server, "add_insecure_port", _no_port)
+        return server
+
+    monkeypatch.setattr(grpc.aio, "server", quiet)
+
+    async def law() -> None:
+        with pytest.raises(ServingError, match="bind"):
+            await GrpcHost(SocketDirectory(str(tmp_path)), JOURNAL).serve(ScriptedPlugin().front())
+
+    run(law())
+    assert list(tmp_path.iterdir()) == []
+
+
+def _no_port(target: str) -> int:
+    del target
+    return 0
 
 
 def _long_list(size: int) -> Listing:

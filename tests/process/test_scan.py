@@ -196,3 +196,16 @@ def test_a_root_goes_before_environment_and_file_and_behind_flags(
     assert {row[2] for row in rows(ended)} == {"Healthy"}
     ended = ran(*command, "--sys-root", "/none", place=place)
     assert ended.err.startswith("cannot read /none: ")
+
+
+def test_equal_hardware_has_equal_ids_in_every_process(
+    config: Path, place: Path, hardware: FakeSysfs
+) -> None:
+    """No id comes of a process, its time, or the order in which it meets things."""
+    for number in range(3):
+        hardware.serial_port(f"ttyUSB{number}", minor=number)
+    config.write_text(config.read_text() + "  - {name: port, match: [{subsystem: tty}]}\n")
+    command = (*DEVICEPLUGIN, "scan", "--json", "--config", str(config))
+    outs = {ran(*command, place=place, variables={"PYTHONHASHSEED": seed}).out for seed in "123"}
+    (out,) = outs
+    assert len(json.loads(out)["resources"]) == 4

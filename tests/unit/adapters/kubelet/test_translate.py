@@ -3,6 +3,7 @@
 import pytest
 
 from deviceplugin.adapters.kubelet.translate import (
+    MAX_LIST_BYTES,
     from_grants,
     from_listing,
     from_options,
@@ -98,3 +99,14 @@ def test_a_wish_is_what_the_kubelet_asked() -> None:
     wish = to_wish(request)
     assert [str(key) for key in wish.available] == ["b", "a"]
     assert ([str(key) for key in wish.must_include], wish.size) == (["a"], 2)
+
+
+@pytest.mark.parametrize(("nodes", "size"), [((), 53), ((0,), 57), ((1,), 59)])
+def test_a_device_costs_a_list_its_id_and_little_more(nodes: tuple[int, ...], size: int) -> None:
+    """So 79,137 ids of forty letters fit into the 4 MiB that a kubelet takes, and no more."""
+    devices = tuple(
+        ListedDevice(DeviceId(f"{number:040}"), Health.HEALTHY, nodes) for number in range(1000)
+    )
+    assert from_listing(devices).ByteSize() == 1000 * size
+    if not nodes:
+        assert 79_137 * size <= MAX_LIST_BYTES < 79_138 * size
