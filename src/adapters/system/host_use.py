@@ -1,0 +1,112 @@
+"""What the host does with its devices, as its /proc tells."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
+from deviceplugin.domain.ports.driven.host_use import HostUse
+
+_MAX_BYTES: Final = 16 * 1024 * 1024
+_MOUNTS: Final = ("1/mountinfo", "self/mountinfo")
+_SWAPS: Final = ("swaps",)
+_ROUTES: Final = ("1/net/route", "net/route")
+_ROUTES_6: Final = ("1/net/ipv6_route", "net/ipv6_route")
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+_NUMBER: Final = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")
+_MOUNT_POINT, _MOUNT_FIELDS = 4, 6
+_REJECT: Final = 0x200
+"""A route that leads nowhere."""
+
+
+class ProcHostUse(HostUse):
+    """Reads /proc at `proc_root`; `nodes` tells which device a path below /dev is.
+
+    The first process is asked, since it sees the host's mounts and network where we, in a
+    container, do not; where we may not ask it, our own view has to do.
+    """
+
+    def __init__(self, *, nodes: DeviceNodes, proc_root: str = "/proc") -> None:
+        self._nodes = nodes
+        self._root = proc_root.rstrip("/")
+
+    def disks(self) -> Mapping[NodeNumber, str]:
+        """Return what is mounted or swapped to."""
+        found: dict[NodeNumber, str] = {}
+        for line in self._lines(_MOUNTS):
+            if mount := self._mount(line.split(" ")):
+                found.setdefault(*mount)
+        for line in self._lines(_SWAPS, optional=True)[1:]:
+            number = self._nodes.number(_plain(line.split(" ")[0].split("\t")[0]))
+            if number:
+                found.setdefault(number, "used as swap space")
+        return found
+
+    def interfaces(self) -> Mapping[str, str]:
+        """Return by which interfaces default routes lead."""
+        four = _default_routes(self._lines(_ROUTES)[1:])
+        six = _default_routes_6(self._lines(_ROUTES_6, optional=True))
+        return dict.fromkeys((*four, *six), "the default route leads by it")
+
+    def _mount(self, fields: Sequence[str]) -> tuple[NodeNumber, str] | None:
+        """Return the block device of a mount, and where it is; None for one without a device."""
+        if len(fields) <= _MOUNT_FIELDS or "-" not in fields:
+            return None
+        use = f"mounted at {_plain(fields[_MOUNT_POINT])}"
+        digits = _NUMBER.fullmatch(fields[2])
+        if digits and int(digits[1]):
+            return NodeNumber("block", int(digits[1]), int(digits[2])), use
+        # Some file systems, such as btrfs, have a number of their own; the source is a device.
+        source = fields[fields.index("-") + 2 :][:1]
+        number = self._nodes.number(_plain(source[0])) if source else None
+        return (number, use) if number and number.kind == "block" else None
+
+    def _lines(self, names: Sequence[str], *, optional: bool = False) -> list[str]:
+        """Return the lines of the first of these files that can be read. Raises `ScanError`."""
+        reason = ""
+        for name in names:
+            path = f"{self._root}/{name}"
+            try:
+                with open(path, "rb") as file:  # noqa: PTH123 - a path of the kernel's, as text
+                    return file.read(_MAX_BYTES).decode(errors="replace").split("\n")
+            except FileNotFoundError as error:
+                reason = reason or f"{path}: {os.strerror(error.errno or 0)}"
+            except OSError as error:
+                reason = f"{path}: {os.strerror(error.errno or 0)}"
+                optional = False
+        if optional:
+            return []
+        raise ScanError(f"cannot read what the host uses: {reason}")
+
+
+def _default_routes(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        match line.split():
+            case [name, "00000000", _, flags, _, _, _, "00000000", *_] if _leads(flags):
+                yield name
+            case _:
+                continue
+
+
+def _default_routes_6(lines: Sequence[str]) -> Iterator[str]:
+    for line in lines:
+        match line.split():
+            case [target, "00", _, _, _, _, _, _, flags, name] if not target.strip("0"):
+                yield from [name] if _leads(flags) else []
+            case _:
+                continue
+
+
+def _leads(flags: str) -> bool:
+    """Say whether a route leads anywhere."""
+    try:
+        return not int(flags, 16) & _REJECT
+    except ValueError:
+        return False
+
+
+def _plain(text: str) -> str:
+    r"""Return a path in which the kernel wrote a space as \040."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), text)
