@@ -90,6 +90,13 @@ class Files:
             return None
         return path
 
+    def linked(self, directory: str, prefix: str = "") -> tuple[str, ...]:
+        """Return the devices that links in a directory stand for, of names that begin so."""
+        real = self.directory(directory)
+        names = [name for name in self.names(directory) if name.startswith(prefix)]
+        found = (self.device(f"{real}/{name}") for name in names)
+        return tuple(path for path in found if path)
+
     def link(self, path: str) -> str | None:
         """Return where a link points, as it is written; None if there is no link."""
         try:

@@ -12,6 +12,7 @@ _MISC = 10
 _USB_DEVICE = 189
 _USB_SERIAL = 188
 _ACM = 166
+_DISK = 8
 
 
 class Hardware(SysfsTree):
@@ -155,6 +156,44 @@ class Hardware(SysfsTree):
     def acm_tty(self, name: str, *, below: FakeDevice, minor: int = 0) -> FakeDevice:
         """Add a ttyACM* to an interface."""
         return self.child(name, subsystem="tty", below=below, number=(_ACM, minor))
+
+    def disk(
+        self,
+        name: str,
+        *,
+        below: FakeDevice | None = None,
+        minor: int = 0,
+        attributes: Attributes | None = None,
+    ) -> FakeDevice:
+        """Add a whole disk."""
+        number = (_DISK, minor)
+        return self.child(
+            name, subsystem="block", below=below, number=number, attributes=attributes
+        )
+
+    def partition(self, disk: FakeDevice, index: int) -> FakeDevice:
+        """Add a partition to a disk."""
+        whole = disk.number or NodeNumber("block", _DISK, 0)
+        number = NodeNumber("block", whole.major, whole.minor + index)
+        name = f"{disk.name}{index}"
+        made = FakeDevice(path=f"{disk.path}/{name}", subsystem="block", number=number, node=name)
+        return self.add(made, {"partition": str(index)})
+
+    def stack(self, upper: FakeDevice, *lower: FakeDevice) -> None:
+        """Make one block device or network interface out of others."""
+        for each in lower:
+            if upper.subsystem == "net":
+                self.link(f"{upper.path}/lower_{each.name}", each.path)
+            else:
+                self.link(f"{upper.path}/slaves/{each.name}", each.path)
+                self.link(f"{each.path}/holders/{upper.name}", upper.path)
+
+    def iommu_group(self, number: int, *members: FakeDevice) -> None:
+        """Put PCI functions into one IOMMU group."""
+        home = f"/kernel/iommu_groups/{number}"
+        for each in members:
+            self.link(f"{home}/devices/{each.name}", each.path)
+            self.link(f"{each.path}/iommu_group", home)
 
     def numa_online(self, text: str) -> None:
         """Say which NUMA nodes are online, such as "0-1"."""

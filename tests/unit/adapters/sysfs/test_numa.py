@@ -112,3 +112,89 @@ def test_a_virtual_device_sits_nowhere(tmp_path: Path) -> None:
     found, reason = numa(sysfs, sysfs.misc("kvm", 232))
     assert found == ()
     assert reason == "neither it nor what it is part of has a numa_node file"
+
+
+def parts(sysfs: FakeSysfs, *numa_nodes: str | None) -> list[FakeDevice]:
+    """Return disks on controllers with these NUMA nodes."""
+    hosts = [
+        sysfs.pci(f"0000:0{number}:00.0", numa_node=node)
+        for number, node in enumerate(numa_nodes, 1)
+    ]
+    return [
+        sysfs.disk(f"sd{letter}", below=host, minor=16 * number)
+        for number, (letter, host) in enumerate(zip("abcd", hosts, strict=False))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numa_nodes", "nodes"),
+    [
+        (["0"], (0,)),
+        (["1", "0"], (0, 1)),
+        (["1", "1"], (1,)),
+        (["1", "-1"], ()),
+        (["1", "7"], ()),
+        (["1", None], ()),
+    ],
+)
+def test_what_is_made_of_others_sits_where_all_of_these_sit(
+    tmp_path: Path, numa_nodes: list[str | None], nodes: tuple[int, ...]
+) -> None:
+    """An array of partitions, a volume on it; if one of the disks is not known, none is."""
+    sysfs = FakeSysfs(tmp_path)
+    sysfs.numa_online("0-1")
+    array = sysfs.child("md0", subsystem="block", number=(9, 0))
+    sysfs.stack(array, *(sysfs.partition(disk, 1) for disk in parts(sysfs, *numa_nodes)))
+    volume = sysfs.child("dm-0", subsystem="block", number=(253, 0))
+    sysfs.stack(volume, array)
+    for device in (array, volume):
+        found, reason = numa(sysfs, device)
+        assert found == nodes
+        assert bool(reason) == (not nodes)
+
+
+def test_a_bond_sits_where_its_cards_sit(tmp_path: Path) -> None:
+    sysfs = FakeSysfs(tmp_path)
+    functions = [sysfs.pci(f"0000:0{n}:00.0", numa_node=str(n)) for n in (1, 0)]
+    cards = [
+        sysfs.child(f"eth{n}", subsystem="net", below=each) for n, each in enumerate(functions)
+    ]
+    bond = sysfs.child("bond0", subsystem="net")
+    sysfs.stack(bond, *cards)
+    assert numa(sysfs, bond)[0] == (0, 1)
+
+
+def test_what_is_made_of_itself_sits_nowhere(tmp_path: Path) -> None:
+    """A circle ends."""
+    sysfs = FakeSysfs(tmp_path)
+    one = sysfs.child("dm-0", subsystem="block", number=(253, 0))
+    two = sysfs.child("dm-1", subsystem="block", number=(253, 1))
+    sysfs.stack(one, two)
+    sysfs.stack(two, one)
+    assert numa(sysfs, one)[0] == ()
+
+
+@pytest.mark.parametrize(
+    ("numa_nodes", "nodes"), [(["1", "1"], (1,)), (["0", "1"], (0, 1)), (["0", "-1"], ())]
+)
+def test_a_group_of_vfio_sits_where_its_members_sit(
+    tmp_path: Path, numa_nodes: list[str], nodes: tuple[int, ...]
+) -> None:
+    """All functions of one IOMMU group go to one container."""
+    sysfs = FakeSysfs(tmp_path)
+    members = [
+        sysfs.pci(f"0000:05:00.{n}", numa_node=node, driver="vfio-pci")
+        for n, node in enumerate(numa_nodes)
+    ]
+    sysfs.iommu_group(12, *members)
+    group = sysfs.child("12", subsystem="vfio", number=(511, 0), node="vfio/12")
+    assert numa(sysfs, group)[0] == nodes
+
+
+def test_a_function_without_a_file_sits_where_its_group_sits(tmp_path: Path) -> None:
+    sysfs = FakeSysfs(tmp_path)
+    mute = sysfs.pci("0000:05:00.0", numa_node=None)
+    other = sysfs.pci("0000:05:00.1", numa_node="1")
+    sysfs.iommu_group(3, mute, other)
+    assert numa(sysfs, other)[0] == (1,)
+    assert numa(sysfs, mute)[0] == (1,)
