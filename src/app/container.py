@@ -26,7 +26,13 @@ from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.adapters.system import SystemChance, SystemClock, SystemDeviceNodes, ThreadWorker
+from deviceplugin.adapters.system import (
+    ProcHostUse,
+    SystemChance,
+    SystemClock,
+    SystemDeviceNodes,
+    ThreadWorker,
+)
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
@@ -43,6 +49,7 @@ from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
+from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.ports.driven.hotplug import Hotplug
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
@@ -63,20 +70,29 @@ def _nothing() -> None:
     """Do nothing: an author's scanner looks when it likes."""
 
 
-def _sysfs_scanner(
+def _sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
     rules: "Sequence[ResourceRule]",
     *,
+    on_conflict: str,
     sys_root: str,
     nodes: DeviceNodes,
+    host: HostUse,
     journal: Journal,
     reader: "Callable[[str], Files] | None",
 ) -> DeviceSource:
     """Import the scanner when it is needed: an author's own plugin does without its memory."""
     from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
     from deviceplugin.adapters.sysfs.files import Files  # noqa: PLC0415
+    from deviceplugin.domain.discovery.rulebook import OnConflict  # noqa: PLC0415
 
     return SysfsScanner(
-        rules, sys_root=sys_root, nodes=nodes, journal=journal, files=reader or Files
+        rules,
+        on_conflict=OnConflict(on_conflict),
+        sys_root=sys_root,
+        nodes=nodes,
+        host=host,
+        journal=journal,
+        files=reader or Files,
     )
 
 
@@ -116,6 +132,8 @@ class Container(DeclarativeContainer):
     rescan_seconds: Provider[Any] = Dependency(default=Object(None))
     sys_root: Provider[str] = Dependency(instance_of=str, default="/sys")
     dev_root: Provider[str] = Dependency(instance_of=str, default="/dev")
+    proc_root: Provider[str] = Dependency(instance_of=str, default="/proc")
+    on_conflict: Provider[str] = Dependency(instance_of=str, default="first")
     reader: Provider[Any] = Object(None)
     timing: Provider[Timing] = Dependency(instance_of=Timing)
 
@@ -139,8 +157,16 @@ class Container(DeclarativeContainer):
     )
 
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
+    host_use: Provider[HostUse] = Singleton(ProcHostUse, nodes=nodes, proc_root=proc_root)
     sysfs: Provider[DeviceSource] = Singleton(
-        _sysfs_scanner, rules, sys_root=sys_root, nodes=nodes, journal=journal, reader=reader
+        _sysfs_scanner,
+        rules,
+        on_conflict=on_conflict,
+        sys_root=sys_root,
+        nodes=nodes,
+        host=host_use,
+        journal=journal,
+        reader=reader,
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
     uevents: Provider[Hotplug] = Singleton(_uevents, rules, journal=journal)

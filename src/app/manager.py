@@ -120,6 +120,8 @@ class Manager:
             rules=configuration.rules,
             sys_root=settings.sys_root,
             dev_root=settings.dev_root,
+            proc_root=settings.proc_root,
+            on_conflict=settings.on_conflict,
             rescan_seconds=settings.rescan_seconds,
             policy_of=policies.get,
         )

@@ -13,6 +13,9 @@ import pytest
 
 from deviceplugin.app.cli import cli
 from deviceplugin.app.settings import OPTIONS, Settings, load
+from deviceplugin.app.settings.conditions import CONDITIONS, OPERATORS
+from deviceplugin.domain.discovery.expectations import COMPARISONS
+from deviceplugin.domain.discovery.facts import HARDWARE
 
 ROOT: Final = Path(__file__).parents[2]
 README: Final = ROOT / "README.md"
@@ -192,6 +195,19 @@ def test_the_guide_to_the_configuration_invents_no_setting() -> None:
     variables = {option.variable for option in OPTIONS.values()} | {"DEVICEPLUGIN_CONFIG"}
     assert set(re.findall(r"`(--[a-z-]+)`", text)) <= flags
     assert set(re.findall(r"`(DEVICEPLUGIN_\w+)`", text)) <= variables
+
+
+def test_the_guide_to_the_configuration_has_the_whole_language() -> None:
+    """Each condition, each operator and each key of hardware, and none that is not there."""
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    first = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    words = {word for cell in first for word in CODE.findall(cell)}
+    assert words >= {*CONDITIONS}
+    hardware = {f"{kind.value}.{key}" for kind, keys in HARDWARE.items() for key in keys}
+    assert {word for word in words if re.match(r"(pci|usb)\.", word)} == hardware
+    operators = {word.partition(":")[0] for word in words if re.fullmatch(r"\w+: .*", word)}
+    assert operators | {"ge", "lt", "le"} == set(OPERATORS)
+    assert all(f"`{name}`" in text for name in COMPARISONS if name != "gt")
 
 
 # --- the fake kubelet ----------------------------------------------------------------------------

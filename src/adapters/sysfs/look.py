@@ -6,23 +6,35 @@ import attrs
 
 from deviceplugin.adapters.sysfs.ancestry import Ancestry
 from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.hardware import Hardware
+from deviceplugin.adapters.sysfs.lineage import Lineage
 from deviceplugin.adapters.sysfs.numa import Numa
-from deviceplugin.adapters.sysfs.uevent import NamedNode, named_node
+from deviceplugin.adapters.sysfs.occupied import Occupied
+from deviceplugin.adapters.sysfs.traits import TraitsOf
+from deviceplugin.adapters.sysfs.uevent import NamedNode, named_node, properties
 from deviceplugin.adapters.sysfs.walk import Entry
-from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind, Node
+from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+from deviceplugin.domain.ports.driven.host_use import HostUse
 
 
 class Look:
     """Learns of a device what the rules need to know, and everything once one matches."""
 
-    def __init__(self, files: Files, rules: Rulebook, nodes: DeviceNodes) -> None:
+    def __init__(
+        self, files: Files, rules: Rulebook, nodes: DeviceNodes, host: HostUse | None
+    ) -> None:
         self._files = files
         self._rules = rules
         self._nodes = nodes
         self._ancestry = Ancestry(files)
+        self._hardware = Hardware(files)
+        self._lineage = Lineage(files)
         self._numa = Numa(files, self._ancestry)
+        self._traits = TraitsOf(files, self._lineage, self._hardware)
+        self._occupied = Occupied(files, self._hardware, host)
 
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate with the rules that match it, and everything known if one does."""
@@ -32,16 +44,40 @@ class Look:
         return Sighting(self._completed(entry.path, sighting.candidate), sighting.claims)
 
     def _learn(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+        own = frozenset(fact for fact in facts if not fact.level)
+        candidate = self._learn_own(path, candidate, own)
+        for level in {fact.level for fact in facts - own}:
+            there = frozenset(fact.above(0) for fact in facts if fact.level == level)
+            self._lineage.learn(path, level, there, self._learn_own)
+        if any(fact.level or fact.kind is Kind.PARENT for fact in facts):
+            candidate = attrs.evolve(candidate, parents=self._lineage.parents(path))
+        return candidate
+
+    def _learn_own(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+        """Return the candidate with these facts of the device itself."""
+        kinds = {fact.kind for fact in facts}
         attributes = {
             fact.key: self._files.text(f"{path}/{fact.key}")
             for fact in facts
             if fact.kind is Kind.ATTRIBUTE
         }
-        driver = candidate.driver
-        if any(fact.kind is Kind.DRIVER for fact in facts):
+        hardware = {
+            str(fact): self._hardware.value(path, fact) for fact in facts if fact.kind in HARDWARE
+        }
+        driver, uevent, uses = candidate.driver, candidate.properties, candidate.uses
+        if Kind.DRIVER in kinds:
             driver = self._ancestry.driver(path)
+        if Kind.PROPERTY in kinds:
+            uevent = properties(self._files, path)
+        if Kind.USE in kinds:
+            uses = self._occupied.uses(path, candidate)
         return attrs.evolve(
-            candidate, driver=driver, attributes={**candidate.attributes, **attributes}
+            candidate,
+            driver=driver,
+            properties=uevent,
+            uses=uses,
+            attributes={**candidate.attributes, **attributes},
+            hardware={**candidate.hardware, **hardware},
         )
 
     def _completed(self, path: str, candidate: Candidate) -> Candidate:
@@ -53,6 +89,7 @@ class Look:
             numa_nodes=numa_nodes,
             numa_unknown=numa_unknown,
             parent=self._ancestry.parent(path),
+            traits=self._traits(path, candidate),
         )
 
     def _node(self, path: str, candidate: Candidate) -> Node | None:

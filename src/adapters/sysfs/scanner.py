@@ -10,10 +10,11 @@ from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.adapters.sysfs.walk import walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting, lacking
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import RuledSource
+from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
 
@@ -21,25 +22,29 @@ from deviceplugin.domain.tree import DeviceTree
 class SysfsScanner(RuledSource):
     """Offers what rules find in sysfs: nodes that are really below /dev are Healthy.
 
-    `sys_root` is where the host's /sys is; `nodes` knows the host's /dev. What is odd is recorded
-    in the journal when it begins. For one caller at a time.
+    `sys_root` is where the host's /sys is; `nodes` knows the host's /dev, and `host` what the host
+    uses itself, if a rule asks. What is odd is recorded in the journal when it begins. For one
+    caller at a time.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - collaborators, by name
         self,
         rules: Iterable[ResourceRule],
         *,
         nodes: DeviceNodes,
         journal: Journal,
         sys_root: str = "/sys",
+        host: HostUse | None = None,
+        on_conflict: OnConflict = OnConflict.FIRST,
         files: Callable[[str], Files] = Files,
     ) -> None:
         """Take what is needed; nothing is looked at yet.
 
         `files` makes the reader of a root for each scan: another one can record, or fail.
         """
-        self._rules = self._wanted = Rulebook(rules)
+        self._rules = self._wanted = Rulebook(rules, on_conflict=on_conflict)
         self._nodes = nodes
+        self._host = host
         self._journal = journal
         self._root = sys_root
         self._reader = files
@@ -47,7 +52,7 @@ class SysfsScanner(RuledSource):
 
     def follow(self, rules: Iterable[ResourceRule]) -> None:
         """Go by these rules from the next look on."""
-        self._wanted = Rulebook(rules)
+        self._wanted = Rulebook(rules, on_conflict=self._wanted.on_conflict)
 
     def scan(self) -> DeviceTree:
         """Return what is there now."""
@@ -88,7 +93,7 @@ class SysfsScanner(RuledSource):
 
     def _sightings(self, files: Files) -> tuple[Sighting, ...]:
         places = Places(files, self._nodes, self._rules.scope.nodes)
-        look = Look(files, self._rules, self._nodes)
+        look = Look(files, self._rules, self._nodes, self._host)
         shown = map(look.at, walk(files, self._rules, places))
         orphans = (self._rules.judge(each, lacking) for each in places.without_device())
         return (*shown, *orphans)

@@ -1,6 +1,7 @@
-"""The device node that a device's `uevent` and `dev` files tell of."""
+"""What a device's `uevent` and `dev` files tell: its keys, and its device node."""
 
 import re
+from collections.abc import Mapping
 from typing import Final, Literal
 
 import attrs
@@ -20,9 +21,18 @@ class NamedNode:
     number: NodeNumber
 
 
+def properties(files: Files, path: str) -> Mapping[str, str]:
+    """Return the keys of a uevent file, whatever else is in it; the first of a name counts."""
+    data = files.data(f"{path}/uevent") or b""
+    pairs = (line.partition("=") for line in data.decode(errors="replace").split("\n"))
+    return {key: value for key, equals, value in reversed(list(pairs)) if equals}
+
+
 def named_node(files: Files, path: str, candidate: Candidate) -> NamedNode | None:
     """Return the node of the device at `path`; None if it has none."""
-    keys = _keys(files.data(f"{path}/uevent") or b"")
+    keys = candidate.properties
+    if keys is None:
+        keys = properties(files, path)
     found = _DEV.fullmatch(f"{keys.get('MAJOR')}:{keys.get('MINOR')}") or _DEV.fullmatch(
         files.text(f"{path}/dev") or ""
     )
@@ -32,12 +42,6 @@ def named_node(files: Files, path: str, candidate: Candidate) -> NamedNode | Non
         return None
     kind: Literal["block", "char"] = "block" if candidate.subsystem == "block" else "char"
     return NamedNode(f"/dev/{name}", NodeNumber(kind, int(found[1]), int(found[2])))
-
-
-def _keys(data: bytes) -> dict[str, str]:
-    """Return the keys of a uevent file, whatever else is in it; the first of a name counts."""
-    pairs = (line.partition("=") for line in data.decode(errors="replace").split("\n"))
-    return {key: value for key, equals, value in reversed(list(pairs)) if equals}
 
 
 def _is_below_dev(name: str) -> bool:

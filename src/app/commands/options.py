@@ -14,9 +14,9 @@ from deviceplugin.app.settings import CONFIG_VARIABLE, OPTIONS, Configuration, l
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _ROOT: Final = (
-    "A directory with the sys and dev of a machine, such as one that `record` made, whose "
-    "configuration is used if no other is given; --sys-root and --dev-root go before it, it goes "
-    "before environment and file"
+    "A directory with the sys, dev and proc of a machine, such as one that `record` made, whose "
+    "configuration is used if no other is given; --sys-root, --dev-root and --proc-root go before "
+    "it, it goes before environment and file"
 )
 
 
@@ -35,10 +35,10 @@ def rooted(command: _Command) -> _Command:
 
 
 def _below(root: str, flags: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Return the flags with the roots of a machine whose sys and dev are in one directory."""
+    """Return the flags with the roots of a machine that has all of them in one directory."""
     here = os.path.abspath(root)  # noqa: PTH100 - text in, text out
     given = {name: text for name, text in flags.items() if text is not None}
-    return {"sys_root": f"{here}/sys", "dev_root": f"{here}/dev", **given}
+    return {**{f"{name}_root": f"{here}/{name}" for name in ("sys", "dev", "proc")}, **given}
 
 
 def configured(

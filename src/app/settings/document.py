@@ -15,7 +15,7 @@ from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, P
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 16
-"""The language itself needs 7."""
+"""The language itself needs 11."""
 MAX_NODES: Final = 50_000
 
 

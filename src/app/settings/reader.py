@@ -7,7 +7,13 @@ from typing import Final, TypeVar
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
-from deviceplugin.app.settings.scalars import READINGS, boolean_fault, number_fault, text_fault
+from deviceplugin.app.settings.scalars import (
+    READINGS,
+    boolean_fault,
+    number_fault,
+    quantity_fault,
+    text_fault,
+)
 from deviceplugin.domain.errors import InvalidValueError
 
 MAX_VISITS: Final = 50_000
@@ -81,6 +87,10 @@ class Reader:
     def number(self, node: Node) -> str | None:
         """Return the text of a number."""
         return self._scalar(node, "a number", number_fault)
+
+    def quantity(self, node: Node) -> str | None:
+        """Return the text of a number to compare with: of any sign, decimal or 0x..."""
+        return self._scalar(node, "a number", quantity_fault)
 
     def boolean(self, node: Node) -> bool | None:
         """Return true or false."""

@@ -1,22 +1,27 @@
 """Reads what a configuration says under `resources`."""
 
-from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from yaml.nodes import Node, SequenceNode
+from yaml.nodes import Node
 
+from deviceplugin.app.settings.conditions import read_alternatives
 from deviceplugin.app.settings.reader import Reader, place
 from deviceplugin.domain.devices import DeviceNode
-from deviceplugin.domain.discovery.candidates import Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, Condition, ResourceRule, demand
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
 
 _REQUIRED: Final = ("name", "match")
-_OPTIONAL: Final = ("permissions", "allocation_policy", "advertise_empty")
-_CONDITIONS: Final = tuple(kind.value for kind in Kind)
+_OPTIONAL: Final = (
+    "exclude",
+    "exclude_in_use",
+    "permissions",
+    "allocation_policy",
+    "advertise_empty",
+)
+_FLAGS: Final = ("exclude_in_use", "advertise_empty")
 
 
 def read_resources(reader: Reader, node: Node, domain: str) -> tuple[ResourceRule, ...]:
@@ -42,17 +47,17 @@ def _rule(reader: Reader, node: Node, domain: str) -> ResourceRule | None:
     resource = (
         reader.parsed(keys["name"], partial(ResourceName.of, domain)) if "name" in keys else None
     )
-    match = _match(reader, keys["match"]) if "match" in keys else ()
-    parts: dict[str, Any] = {}
+    parts: dict[str, Any] = {
+        key: read_alternatives(reader, keys[key]) for key in ("match", "exclude") if key in keys
+    }
     if "permissions" in keys:
         parts["permissions"] = reader.parsed(keys["permissions"], _permissions)
     if "allocation_policy" in keys:
         parts["allocation_policy"] = reader.parsed(keys["allocation_policy"], _policy)
-    if "advertise_empty" in keys:
-        parts["advertise_empty"] = reader.boolean(keys["advertise_empty"])
+    parts |= {key: reader.boolean(keys[key]) for key in _FLAGS if key in keys}
     if resource is None or len(reader.faults) > before:
         return None
-    return ResourceRule(resource=resource, match=match, **parts)
+    return ResourceRule(resource=resource, **parts)
 
 
 def _permissions(text: str) -> str:
@@ -63,48 +68,3 @@ def _policy(text: str) -> str:
     if text not in POLICIES:
         raise InvalidValueError(f"{text!r} must be one of {', '.join(POLICIES)}")
     return text
-
-
-def _match(reader: Reader, node: Node) -> tuple[Alternative, ...]:
-    if isinstance(node, SequenceNode) and not node.value:
-        reader.note(node, "needs at least one entry")
-    alternatives = (_alternative(reader, entry) for entry in reader.items(node))
-    return tuple(each for each in alternatives if each)
-
-
-def _alternative(reader: Reader, node: Node) -> Alternative | None:
-    before = len(reader.faults)
-    keys = reader.mapping(node, optional=_CONDITIONS)
-    conditions = [
-        condition
-        for key, value in keys.items()
-        for condition in _conditions(reader, Kind(key), value)
-    ]
-    if len(reader.faults) > before:
-        return None
-    return reader.checked(node, tuple(conditions), Alternative)
-
-
-def _conditions(reader: Reader, kind: Kind, node: Node) -> Iterator[Condition]:
-    if kind is not Kind.ATTRIBUTE:
-        yield from _condition(reader, Fact(kind), node)
-        return
-    for key, value in reader.pairs(node).values():
-        fact = reader.parsed(key, partial(Fact, kind))
-        if fact:
-            yield from _condition(reader, fact, value)
-
-
-def _condition(reader: Reader, fact: Fact, node: Node) -> Iterator[Condition]:
-    """Yield the condition, if it is without fault: a text to fit, or a list to fit one of."""
-    values: Sequence[Node] = reader.items(node) if isinstance(node, SequenceNode) else [node]
-    if isinstance(node, SequenceNode) and not node.value:
-        reader.note(node, "needs at least one value")
-    texts = [text for each in values if (text := _value(reader, fact, each)) is not None]
-    if texts:
-        yield demand(fact, *texts)
-
-
-def _value(reader: Reader, fact: Fact, node: Node) -> str | None:
-    text = reader.text(node)
-    return text if reader.checked(node, text, partial(demand, fact)) else None

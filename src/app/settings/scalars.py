@@ -10,6 +10,8 @@ from typing import Final
 import yaml
 from yaml.nodes import ScalarNode
 
+from deviceplugin.domain.discovery.quantities import quantity
+
 _TAG: Final = "tag:yaml.org,2002:"
 _NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
 # What YAML 1.2 and JSON Schema read as a number; PyYAML knows 1.1 alone.
@@ -56,6 +58,19 @@ def number_fault(node: ScalarNode) -> str | None:
         return None
     hint = ", without quotes" if node.style is not None else ""
     return f"must be a number such as 5 or 0.5{hint}, not {node.value[:_SHOWN]!r}"
+
+
+def quantity_fault(node: ScalarNode) -> str | None:
+    """Return why a value is no number to compare with; None if it is.
+
+    In quotes or without; but not where YAML would make another number of it.
+    """
+    number = quantity(node.value)
+    if number is None:
+        return f"must be a number such as 5, -1, 0.5 or 0x1f, not {node.value[:_SHOWN]!r}"
+    if node.style is None and _tag(node) == "int" and _number(node.value) != number:
+        return text_fault(node)
+    return None
 
 
 def boolean_fault(node: ScalarNode) -> str | None:

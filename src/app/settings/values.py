@@ -7,11 +7,13 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.domain.discovery.rulebook import OnConflict
 from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError
 from deviceplugin.domain.resources import ResourceName
 
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
+CONFLICTS: Final = tuple(each.value for each in OnConflict)
 _SECONDS: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _SHORTEST, _LONGEST = 0.1, 86_400.0
 
@@ -46,6 +48,10 @@ def _log_format(text: str) -> str:
     return _one_of(LOG_FORMATS, text)
 
 
+def _conflict(text: str) -> str:
+    return _one_of(CONFLICTS, text)
+
+
 def _one_of(allowed: Sequence[str], text: str) -> str:
     if text not in allowed:
         raise InvalidValueError(f"{text!r} must be one of {', '.join(allowed)}")
@@ -61,6 +67,8 @@ class Settings:
     - `plugin_dir`: the kubelet's plugin directory; `kubelet_root`: its --root-dir, below which are
       pod-resources and plugins_registry; `sys_root`, `dev_root`: where the host's /sys and /dev
       are mounted.
+    - `proc_root`: where the host's /proc is mounted, for rules that leave out what the host uses.
+    - `on_conflict`: a device that several resources claim goes to the first, or is an error.
     - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change;
       None: seldom where each change is heard, often where not.
     """
@@ -70,9 +78,11 @@ class Settings:
     kubelet_root: str = attrs.field(default="/var/lib/kubelet", converter=_path)
     sys_root: str = attrs.field(default="/sys", converter=_path)
     dev_root: str = attrs.field(default="/dev", converter=_path)
+    proc_root: str = attrs.field(default="/proc", converter=_path)
     rescan_seconds: float | None = attrs.field(
         default=None, converter=attrs.converters.optional(_seconds)
     )
+    on_conflict: str = attrs.field(default=OnConflict.FIRST.value, converter=_conflict)
     log_level: str = attrs.field(default="info", converter=_log_level)
     log_format: str = attrs.field(default="text", converter=_log_format)
 
@@ -114,6 +124,8 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
             Option(name="kubelet_root", parse=_path, help="the kubelet's --root-dir"),
             Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
             Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
+            Option(name="proc_root", parse=_path, help="where the host's /proc is mounted"),
+            Option(name="on_conflict", parse=_conflict, help=" | ".join(CONFLICTS)),
             Option(
                 name="rescan_seconds",
                 parse=_seconds,

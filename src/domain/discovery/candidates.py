@@ -1,13 +1,11 @@
 """What a scanner sees of one device."""
 
-from collections.abc import Callable, Mapping
-from enum import Enum
-from types import MappingProxyType
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 import attrs
 
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.discovery.traits import Traits
 
 
 @attrs.frozen(kw_only=True)
@@ -30,9 +28,9 @@ class Candidate:
     """A device that a rule may match, with what is known of it so far.
 
     Its name, subsystem, path below /sys, and the paths below /dev by which rules ask for it are
-    always known. The driver (its own or its nearest ancestor's) and the attributes (text of sysfs
-    files, by path relative to the device) are looked at when a rule needs them; the rest is added
-    once one matches. A device that sysfs does not show has no devpath.
+    always known. What else rules can ask for is looked at when a rule needs it: None, or a key
+    that is not there, means that nobody has looked yet. The rest is added once a rule matches. A
+    device that sysfs does not show has no devpath.
     """
 
     name: str
@@ -40,81 +38,26 @@ class Candidate:
     devpath: str = ""
     paths: tuple[str, ...] = ()
     driver: str | None = None
-    """None: nobody has looked yet; empty: it has none."""
+    """Its own or its nearest ancestor's; empty: it has none."""
     attributes: Mapping[str, str | None] = attrs.field(factory=dict[str, str | None])
-    """Those looked at; None: it has none of that name, or none that can be read."""
+    """Text of sysfs files, by path relative to the device; None: it has none that can be read."""
+    properties: Mapping[str, str] | None = None
+    """The keys of its uevent file."""
+    hardware: Mapping[str, str | None] = attrs.field(factory=dict[str, str | None])
+    """What it, or the nearest PCI function or USB device that it is part of, is: "pci.id"."""
+    parents: "tuple[Candidate, ...] | None" = None
+    """The devices that it is below, the nearest first; their driver is their own."""
+    uses: tuple[str, ...] | None = None
+    """What the host itself does with it."""
     node: Node | None = None
     numa_nodes: tuple[int, ...] = ()
     numa_unknown: str = ""
     """Why there are no NUMA nodes."""
     parent: str = ""
+    traits: Traits = attrs.field(factory=Traits)
+    """What its hardware offers to know it by."""
 
     @property
     def identity(self) -> str:
         """What tells it from every other candidate of one scan."""
         return self.devpath or (self.node.path if self.node else "") or "".join(self.paths[:1])
-
-
-class Kind(Enum):
-    """What a rule may ask about; in this order, the cheapest first, whatever a file's order is."""
-
-    SUBSYSTEM = "subsystem"
-    NAME = "name"
-    DEVPATH = "devpath"
-    NODE = "node"
-    DRIVER = "driver"
-    ATTRIBUTE = "attributes"
-
-
-Seen = tuple[str, ...]
-"""The values that a device has of one fact: mostly one, none if it has no such thing."""
-
-
-def _known(value: str | None) -> Seen | None:
-    if value is None:
-        return None
-    return (value,) if value else ()
-
-
-_SEEN: Final[Mapping[Kind, Callable[[Candidate], Seen | None]]] = MappingProxyType(
-    {
-        Kind.SUBSYSTEM: lambda candidate: _known(candidate.subsystem),
-        Kind.NAME: lambda candidate: _known(candidate.name),
-        Kind.DEVPATH: lambda candidate: _known(candidate.devpath),
-        Kind.NODE: lambda candidate: candidate.paths,
-        Kind.DRIVER: lambda candidate: _known(candidate.driver),
-    }
-)
-"""How to see the facts that have no key."""
-
-
-@attrs.frozen
-class Fact:
-    """One thing about a device that a rule may ask for; `key` tells attributes apart.
-
-    Raises `InvalidValueError` for an attribute that is no path below the device.
-    """
-
-    kind: Kind
-    key: str = ""
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse paths that lead out of the device."""
-        if self.kind is Kind.ATTRIBUTE and {"", ".", ".."} & set(self.key.split("/")):
-            raise InvalidValueError(
-                f"attribute {self.key!r}: must be a file below the device, such as serial or "
-                "device/vendor, without '..'"
-            )
-
-    def of(self, candidate: Candidate) -> Seen | None:
-        """Return what the candidate has of it; None if nobody has looked yet."""
-        if self.kind is not Kind.ATTRIBUTE:
-            return _SEEN[self.kind](candidate)
-        if self.key not in candidate.attributes:
-            return None
-        value = candidate.attributes[self.key]
-        return () if value is None else (value,)
-
-    def __str__(self) -> str:
-        """Return it as a configuration names it."""
-        return f"{self.kind.value}.{self.key}" if self.key else self.kind.value

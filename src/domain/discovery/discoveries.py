@@ -1,21 +1,25 @@
 """From what a scanner saw to what is offered."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 import attrs
 
+from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
 from deviceplugin.domain.discovery.events import (
+    DeviceContested,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
     ResourceUnmatched,
 )
 from deviceplugin.domain.discovery.explanation import explain
+from deviceplugin.domain.discovery.identity import Identities, Known, identify
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.offer import offer
-from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
+from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.events import DeviceSkipped, Event
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices, DeviceTree
@@ -29,7 +33,7 @@ class Discovery:
     """What one scan came to.
 
     `served` are the resources to offer, with devices or without; `notes` say what is odd in this
-    scan, and `unmatched` why a resource has no devices.
+    scan, and `unmatched` why a resource has no devices. `identities` are the ids given so far.
     """
 
     devices: Mapping[ResourceName, Devices] = attrs.field(factory=dict[ResourceName, Devices])
@@ -38,6 +42,7 @@ class Discovery:
     unmatched: Mapping[ResourceName, ResourceUnmatched] = attrs.field(
         factory=dict[ResourceName, ResourceUnmatched]
     )
+    identities: Identities = attrs.field(factory=dict[DeviceId, Known])
 
     def tree(self) -> DeviceTree:
         """Return a tree for whoever asked for the scan to keep."""
@@ -83,12 +88,20 @@ def discover(
     """Return what sightings come to, in whatever order they are.
 
     Of a candidate that some rule matches, everything must be known. `before` is the last
-    discovery: a resource that once had a device stays served. `remarks` are the scanner's own.
+    discovery: a resource that once had a device stays served, and a device keeps its id. `remarks`
+    are the scanner's own. Raises `ScanError` for a device that two resources claim, if that is how
+    the rules want it.
     """
     seen = tuple(sightings)
     dealt = assort(rules, seen)
+    if rules.on_conflict is OnConflict.ERROR:
+        _refuse_contested(dealt)
+    given, identities = identify(
+        (each for found in dealt.found.values() for each in found), before.identities
+    )
+    ids = {known.place: key for key, known in given.items()}
     devices = {
-        rule.resource: offer(rule, dealt.found[rule.resource])
+        rule.resource: offer(rule, dealt.found[rule.resource], ids)
         for rule in rules
         if rule.resource in dealt.found
     }
@@ -102,12 +115,26 @@ def discover(
             for rule in rules
             if rule.resource not in devices
         },
+        identities=identities,
     )
+
+
+def _refuse_contested(dealt: Assortment) -> None:
+    contested = [skip for skip in dealt.skips if skip.is_contested]
+    if contested:
+        texts = _shown(
+            contested, lambda skip: f"{skip.device}: {skip.resource}, but {skip.reason}"
+        )
+        raise ScanError(
+            f"resources claim the same device: {'; '.join(texts)}. Narrow one of them with "
+            "'exclude', or let the first one win with 'on_conflict: first'"
+        )
 
 
 def _notes(dealt: Assortment) -> Iterator[Event]:
     for skip in dealt.skips:
-        yield DeviceSkipped(resource=skip.resource, device=skip.device, reason=skip.reason)
+        kind = DeviceContested if skip.is_contested else DeviceSkipped
+        yield kind(resource=skip.resource, device=skip.device, reason=skip.reason)
     for resource, found in dealt.found.items():
         for each in found:
             if not each.numa_nodes:
@@ -121,10 +148,12 @@ def _unmatched(
     kind = ResourceUnmatched if rule.advertise_empty else OptionalResourceUnmatched
     skips = tuple(skip for skip in dealt.skips if skip.resource == rule.resource)
     rulings = explain(rule, (each.candidate for each in seen))
-    reasons = _skipped(skips) or tuple(map(str, rulings))
+    reasons = _shown(skips, lambda skip: f"{skip.device}: {skip.reason}")
+    reasons = reasons or tuple(map(str, rulings))
     return kind(resource=rule.resource, candidates=len(seen), reasons=reasons)
 
 
-def _skipped(skips: tuple[Skip, ...]) -> tuple[str, ...]:
-    texts = tuple(f"{skip.device}: {skip.reason}" for skip in skips[:_SHOWN])
-    return (*texts, f"and {len(skips) - _SHOWN} more") if len(skips) > _SHOWN else texts
+def _shown(skips: Sequence[Skip], text: Callable[[Skip], str]) -> tuple[str, ...]:
+    """Return the texts of the first few; the rest are counted."""
+    more = [f"and {len(skips) - _SHOWN} more"] if len(skips) > _SHOWN else []
+    return (*map(text, skips[:_SHOWN]), *more)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import attrs
 
-from deviceplugin.domain.events import Event, Level, ResourceEvent
+from deviceplugin.domain.events import DeviceSkipped, Event, Level, ResourceEvent
 
 
 @attrs.frozen(kw_only=True)
@@ -23,6 +23,13 @@ class EntryUnreadable(Event):
     level: ClassVar[Level] = "debug"
     path: str
     reason: str
+
+
+@attrs.frozen(kw_only=True)
+class DeviceContested(DeviceSkipped):
+    """A device matches a resource, but it, or what it is part of, belongs to an earlier one."""
+
+    level: ClassVar[Level] = "warning"
 
 
 @attrs.frozen(kw_only=True)

@@ -5,7 +5,8 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.discovery.candidates import Candidate, Seen
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.facts import Seen
 from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
 
 _SHOWN: Final = 5
@@ -40,20 +41,29 @@ def explain(rule: ResourceRule, candidates: Iterable[Candidate]) -> tuple[Ruling
     everyone = tuple(candidates)
     if any(rule.matches(each) for each in everyone):
         return ()
-    return tuple(_ruling(alternative, everyone) for alternative in rule.match)
+    return tuple(_ruling(rule, alternative, everyone) for alternative in rule.match)
 
 
-def _ruling(alternative: Alternative, candidates: tuple[Candidate, ...]) -> Ruling:
+def _ruling(
+    rule: ResourceRule, alternative: Alternative, candidates: tuple[Candidate, ...]
+) -> Ruling:
     hurdles = [alternative.hurdle(candidate) for candidate in candidates]
     furthest = max(hurdles, default=0)
     last = [each for each, hurdle in zip(candidates, hurdles, strict=True) if hurdle == furthest]
-    condition = alternative.conditions[furthest]
+    if furthest == len(alternative.conditions):
+        misses = [miss for each in last if (miss := rule.miss(each))]
+        condition = " or ".join(
+            dict.fromkeys(f"{each.condition}: {each.wanted}" for each in misses)
+        )
+    else:
+        misses = [alternative.conditions[furthest].miss(each) for each in last]
+        condition = str(alternative.conditions[furthest])
     return Ruling(
         alternative=str(alternative),
         candidates=len(candidates),
         left=len(last),
-        condition=str(condition),
-        seen=tuple(dict.fromkeys(condition.miss(candidate).seen for candidate in last)),
+        condition=condition,
+        seen=tuple(dict.fromkeys(miss.seen for miss in misses)),
     )
 
 

@@ -5,16 +5,16 @@ that up, nothing else, and asks again. Conditions are tried in order of their co
 candidates are ruled out by what their name and their place in sysfs tell.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Final, Protocol
+from typing import Final
 
 import attrs
 
 from deviceplugin.domain.devices import DeviceNode
-from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind, Seen
-from deviceplugin.domain.discovery.expectations import AnyOf, Expectation
-from deviceplugin.domain.discovery.globs import Glob, NodeGlob
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.conditions import Condition, FactCondition, Miss
+from deviceplugin.domain.discovery.expectations import Exists, Expectation
+from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
@@ -23,72 +23,6 @@ Verdict = bool | frozenset[Fact]
 """Whether a candidate is matched, or the facts that must be known first."""
 
 _ORDER: Final = tuple(Kind)
-
-
-@attrs.frozen
-class Miss:
-    """Why a candidate is not matched: the first condition that did not hold, and what it met."""
-
-    condition: str
-    wanted: str
-    seen: Seen
-
-    def __str__(self) -> str:
-        """Return one line for people."""
-        seen = " and ".join(map(repr, self.seen)) or "nothing"
-        return f"{self.condition}: wanted {self.wanted}, seen {seen}"
-
-
-class Condition(Protocol):
-    """One demand on a candidate. Its text is the line of the configuration that it stands for."""
-
-    @property
-    @abstractmethod
-    def facts(self) -> frozenset[Fact]:
-        """What must be known of a candidate before this can be judged."""
-        ...
-
-    @abstractmethod
-    def holds(self, candidate: Candidate) -> bool | None:
-        """Say whether it holds; None as long as a fact that it needs is not known."""
-        ...
-
-    @abstractmethod
-    def miss(self, candidate: Candidate) -> Miss:
-        """Return why it does not hold."""
-        ...
-
-
-@attrs.frozen
-class FactCondition(Condition):
-    """One fact is as expected."""
-
-    fact: Fact
-    wanted: Expectation
-
-    @property
-    def facts(self) -> frozenset[Fact]:
-        """The one fact."""
-        return frozenset({self.fact})
-
-    def holds(self, candidate: Candidate) -> bool | None:
-        """Say whether the candidate's values are as wanted."""
-        seen = self.fact.of(candidate)
-        return None if seen is None else self.wanted.holds(seen)
-
-    def miss(self, candidate: Candidate) -> Miss:
-        """Return what was wanted and what was there."""
-        return Miss(str(self.fact), str(self.wanted), self.fact.of(candidate) or ())
-
-    def __str__(self) -> str:
-        """Return the condition as a configuration has it."""
-        return f"{self.fact}: {self.wanted}"
-
-
-def demand(fact: Fact, *values: str) -> FactCondition:
-    """Return the condition that a fact fits one of these globs. Raises `InvalidValueError`."""
-    pattern = NodeGlob if fact.kind is Kind.NODE else Glob
-    return FactCondition(fact, AnyOf([pattern(value) for value in values]))
 
 
 def _by_cost(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -115,7 +49,7 @@ class Alternative:
         for condition in self.conditions:
             holds = condition.holds(candidate)
             if holds is None:
-                return frozenset(fact for fact in condition.facts if fact.of(candidate) is None)
+                return condition.missing(candidate)
             if not holds:
                 return False
         return True
@@ -139,10 +73,32 @@ class Alternative:
         return ", ".join(map(str, self.conditions))
 
 
+def _verdict(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
+    """Say whether some alternative holds, or what must be looked at next to tell."""
+    needed: frozenset[Fact] = frozenset()
+    for each in alternatives:
+        verdict = each.verdict(candidate)
+        if verdict is True:
+            return True
+        if verdict is not False:
+            needed |= verdict
+    return needed or False
+
+
+_IN_USE: Final = Alternative((FactCondition(Fact(Kind.USE), Exists()),))
+"""What the host uses itself."""
+
+
+def _exclusions(rule: "ResourceRule") -> tuple[Alternative, ...]:
+    return (*rule.exclude, _IN_USE) if rule.exclude_in_use else rule.exclude
+
+
 @attrs.frozen(kw_only=True)
 class ResourceRule:
     """What makes up one resource, and how it is offered.
 
+    - `match`: a device must fit one of these;
+    - `exclude`: and none of these; nor, with `exclude_in_use`, be used by the host itself;
     - `permissions`: what a container may do with the nodes, letters of r, w and m;
     - `allocation_policy`: a name out of `preference.POLICIES`;
     - `advertise_empty`: serve the resource although nothing matches; else only once something did.
@@ -152,9 +108,15 @@ class ResourceRule:
 
     resource: ResourceName
     match: tuple[Alternative, ...]
+    exclude: tuple[Alternative, ...] = ()
+    exclude_in_use: bool = False
     permissions: str = "rw"
     allocation_policy: str = "none"
     advertise_empty: bool = True
+    exclusions: tuple[Alternative, ...] = attrs.field(
+        init=False, eq=False, repr=False, default=attrs.Factory(_exclusions, takes_self=True)
+    )
+    """All that rules a device out."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse what could match nothing or be granted to nobody."""
@@ -169,28 +131,34 @@ class ResourceRule:
 
     @property
     def attributes(self) -> frozenset[str]:
-        """The attributes that may have to be read, paths relative to the device."""
-        facts = (fact for each in self.match for one in each.conditions for fact in one.facts)
+        """The attributes of a device that may have to be read, paths relative to it."""
+        alternatives = (*self.match, *self.exclusions)
+        facts = (fact for each in alternatives for one in each.conditions for fact in one.facts)
         return frozenset(fact.key for fact in facts if fact.kind is Kind.ATTRIBUTE)
 
     def verdict(self, candidate: Candidate) -> Verdict:
-        """Say whether some alternative holds, or what must be looked at next to tell."""
-        needed: frozenset[Fact] = frozenset()
-        for each in self.match:
-            verdict = each.verdict(candidate)
-            if verdict is True:
-                return True
-            if verdict is not False:
-                needed |= verdict
-        return needed or False
+        """Say whether an alternative holds and no exclusion, or what must be looked at next."""
+        matched = _verdict(self.match, candidate)
+        if matched is not True:
+            return matched
+        excluded = _verdict(self.exclusions, candidate)
+        return not excluded if isinstance(excluded, bool) else excluded
 
     def matches(self, candidate: Candidate) -> bool:
-        """Say whether some alternative holds, by what is known."""
+        """Say whether the device is one of the resource's, by what is known."""
         return self.verdict(candidate) is True
 
     def miss(self, candidate: Candidate) -> Miss | None:
-        """Return None if some alternative holds, else why the one that came closest does not."""
+        """Return None if it matches, else why the alternative that came closest does not.
+
+        Of what is excluded it is the exclusion, with what was seen of each of its conditions.
+        """
         if self.matches(candidate):
             return None
         closest = max(self.match, key=lambda each: each.hurdle(candidate))
-        return closest.conditions[closest.hurdle(candidate)].miss(candidate)
+        hurdle = closest.hurdle(candidate)
+        if hurdle < len(closest.conditions):
+            return closest.conditions[hurdle].miss(candidate)
+        ruled_out = max(self.exclusions, key=lambda each: each.verdict(candidate) is True)
+        seen = (value for each in ruled_out.conditions for value in each.miss(candidate).seen)
+        return Miss("exclude", f"not [{ruled_out}]", tuple(seen))

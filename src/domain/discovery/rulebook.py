@@ -1,10 +1,12 @@
 """All rules of a configuration together: where to look, and who gets a device."""
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 
 import attrs
 
-from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
 from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 
@@ -29,11 +31,17 @@ class Scope:
         )
 
 
+def _nodes(alternative: Alternative) -> frozenset[str]:
+    """Return the paths below /dev that an alternative asks for."""
+    node = alternative.expectation(Kind.NODE)
+    patterns = node.patterns if node else None
+    return frozenset(pattern.text for pattern in patterns or ())
+
+
 def _scope(alternative: Alternative) -> Scope:
     """Return the narrowest place that holds all devices of an alternative."""
-    node = alternative.expectation(Kind.NODE)
-    if node and node.patterns is not None:
-        return Scope(nodes=frozenset(pattern.text for pattern in node.patterns))
+    if nodes := _nodes(alternative):
+        return Scope(nodes=nodes)
     subsystem = alternative.expectation(Kind.SUBSYSTEM)
     if subsystem and subsystem.patterns and all(each.literal for each in subsystem.patterns):
         return Scope(subsystems=frozenset(pattern.text for pattern in subsystem.patterns))
@@ -51,12 +59,24 @@ Learn = Callable[[Candidate, frozenset[Fact]], Candidate]
 
 def lacking(candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
     """Return the candidate that has none of these facts: of which all there is is known."""
-    unknown = {fact.key: None for fact in facts if fact.kind is Kind.ATTRIBUTE}
+    own = [fact for fact in facts if not fact.level]
+    attributes = {fact.key: None for fact in own if fact.kind is Kind.ATTRIBUTE}
+    hardware = {str(fact): None for fact in own if fact.kind in HARDWARE}
     return attrs.evolve(
         candidate,
         driver=candidate.driver or "",
-        attributes={**candidate.attributes, **unknown},
+        attributes={**attributes, **candidate.attributes},
+        hardware={**hardware, **candidate.hardware},
+        properties=candidate.properties or {},
+        parents=tuple(_lacking_above(candidate, facts)),
+        uses=candidate.uses or (),
     )
+
+
+def _lacking_above(candidate: Candidate, facts: frozenset[Fact]) -> Iterator[Candidate]:
+    for level, parent in enumerate(candidate.parents or (), 1):
+        missing = frozenset(fact.above(0) for fact in facts if fact.level == level)
+        yield lacking(parent, missing) if missing else parent
 
 
 @attrs.frozen
@@ -67,14 +87,29 @@ class Sighting:
     claims: tuple[ResourceRule, ...]
 
 
+class OnConflict(Enum):
+    """What is to be done about a device that several resources claim."""
+
+    FIRST = "first"
+    """The first one in the file gets it; the others are told."""
+    ERROR = "error"
+    """Nothing is offered until the rules are mended."""
+
+
 class Rulebook:
     """Rules in the order of their file: a device goes to the first one that matches.
 
     Raises `InvalidValueError` if two are about one resource.
     """
 
-    def __init__(self, rules: Iterable[ResourceRule] = ()) -> None:
+    def __init__(
+        self,
+        rules: Iterable[ResourceRule] = (),
+        *,
+        on_conflict: OnConflict = OnConflict.FIRST,
+    ) -> None:
         self._rules = tuple(rules)
+        self.on_conflict = on_conflict
         names = [rule.resource for rule in self._rules]
         if len(set(names)) != len(names):
             raise InvalidValueError("each resource may have only one rule")
@@ -91,6 +126,8 @@ class Rulebook:
         for rule in self._rules:
             for alternative in rule.match:
                 scope |= _scope(alternative)
+            for alternative in rule.exclude:
+                scope |= Scope(nodes=_nodes(alternative))
         return scope
 
     def about(self, subsystem: str) -> tuple[ResourceRule, ...]:

@@ -4,10 +4,10 @@ import pytest
 
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.devices import Health
-from deviceplugin.domain.events import DeviceSkipped
+from deviceplugin.domain.discovery.events import DeviceContested
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, rule
-from deviceplugin.testing.sysfs import Machine, Oddity, found
+from deviceplugin.testing.sysfs import Machine, Oddity, found, names
 
 X = ResourceName("x.local", "x")
 TTY = rule("x.local/x", {"subsystem": "tty"})
@@ -47,14 +47,14 @@ def test_a_device_is_found_by_whatever_tells_of_it(machine: Machine, match: Cond
     machine.sysfs.serial_port()
     machine.sysfs.misc("kvm", 232)
     machine.sysfs.nodes.add_link("/dev/serial/by-id/usb-x", "../../ttyUSB0")
-    assert list(machine.scan(rule("x.local/x", match))) == ["ttyUSB0"]
+    assert names(machine.scan(rule("x.local/x", match))) == ["ttyUSB0"]
 
 
 @pytest.mark.parametrize("text", [b"A1\n", b"A1 \t\n", b"A1\0\n", b"A1"])
 def test_what_ends_a_value_does_not_count(machine: Machine, text: bytes) -> None:
     machine.sysfs.serial_port(serial=text)
     wanted = rule("x.local/x", {"subsystem": "usb", "attributes": {"serial": "A1"}})
-    assert list(machine.scan(wanted)) == ["1-1"]
+    assert names(machine.scan(wanted)) == ["1-1"]
 
 
 @pytest.mark.parametrize("text", [None, b"", b"\xff\xfe", b"A\0B", b"x" * 9999])
@@ -65,7 +65,7 @@ def test_a_device_without_a_serial_number_is_found_but_not_by_it(
     machine.sysfs.serial_port(serial=text)
     by_id = rule("x.local/x", {"subsystem": "usb", "attributes": {"idVendor": "10c4"}})
     by_serial = rule("x.local/y", {"subsystem": "usb", "attributes": {"serial": "A*"}})
-    assert list(machine.scan(by_serial, by_id)) == ["1-1"]
+    assert names(machine.scan(by_serial, by_id)) == ["1-1"]
     assert machine.scan(by_id, by_serial) == {}
 
 
@@ -97,9 +97,9 @@ def test_a_device_belongs_to_the_first_rule_that_matches(machine: Machine) -> No
     machine.sysfs.serial_port()
     first = rule("x.local/first", {"node": "/dev/ttyUSB0"})
     scanner = machine.scanner(first, TTY)
-    assert list(found(scanner, first.resource)) == ["ttyUSB0"]
+    assert names(found(scanner, first.resource)) == ["ttyUSB0"]
     assert found(scanner, X) == {}
-    (event,) = machine.journal.of(DeviceSkipped)
+    (event,) = machine.journal.of(DeviceContested)
     assert event.reason == "its device node already belongs to x.local/first"
 
 
@@ -117,13 +117,15 @@ def test_ids_stay_the_same_through_removal_and_another_order(machine: Machine) -
     assert machine.scan(TTY) == first
 
 
-def test_a_device_that_is_renamed_is_another(machine: Machine) -> None:
-    """The kernel's name is the id."""
-    tty = machine.sysfs.serial_port()
+def test_a_device_of_which_only_the_name_is_known_is_another_under_another_name(
+    machine: Machine,
+) -> None:
+    """There is nothing else to know it by."""
+    tty = machine.sysfs.child("ttyX0", subsystem="tty", number=(204, 0))
     scanner = machine.scanner(TTY)
-    assert list(found(scanner, X)) == ["ttyUSB0"]
-    machine.sysfs.rename(tty, "ttyUSB5")
-    assert list(found(scanner, X)) == ["ttyUSB5"]
+    assert list(found(scanner, X)) == ["ttyX0"]
+    machine.sysfs.rename(tty, "ttyX5")
+    assert list(found(scanner, X)) == ["ttyX5"]
 
 
 def test_devices_of_one_name_in_one_resource_stay_apart(machine: Machine) -> None:
@@ -201,7 +203,7 @@ def test_engines_behind_switches_are_found_where_they_are(machine: Machine) -> N
             sysfs.child(f"ve{minor}", subsystem="ve", below=card, number=(238, minor))
     wanted = rule("x.local/x", {"subsystem": "ve", "attributes": {"device/vendor": "0x1bcf"}})
     engines_found = machine.scan(wanted)
-    assert list(engines_found) == [f"ve{minor}" for minor in range(8)]
+    assert names(engines_found) == [f"ve{minor}" for minor in range(8)]
     infos = engines_found.values()
     assert [info.numa_nodes for info in infos] == [(0,)] * 4 + [(1,)] * 4
     addresses = [f"0000:{bus:02x}:00.0" for each in buses.values() for bus in each]

@@ -14,7 +14,7 @@ from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnrea
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
-from deviceplugin.testing.sysfs import FakeSysfs, Machine, Oddity, found
+from deviceplugin.testing.sysfs import FakeSysfs, Machine, Oddity, found, names
 
 X = ResourceName("x.local", "x")
 TTY = rule("x.local/x", {"subsystem": "tty"})
@@ -67,8 +67,8 @@ def test_a_broken_bus_leaves_the_rest_alone(machine: Machine) -> None:
     fuse, usb = rule("x.local/x", {"node": "/dev/fuse"}), rule("x.local/y", {"subsystem": "usb"})
     scanner = machine.scanner(usb, TTY_AS_Z, fuse, files=partial(Files, listdir=listdir))
     for _ in range(2):
-        assert list(found(scanner, X)) == ["fuse"]
-        assert list(found(scanner, TTY_AS_Z.resource)) == ["ttyUSB0"]
+        assert names(found(scanner, X)) == ["fuse"]
+        assert names(found(scanner, TTY_AS_Z.resource)) == ["ttyUSB0"]
         assert found(scanner, usb.resource) == {}
     assert machine.journal.of(DirectoryUnreadable) == (
         DirectoryUnreadable(path="/bus/usb/devices", reason="Permission denied"),
@@ -99,7 +99,7 @@ def test_an_odd_device_never_hides_a_good_one(machine: Machine, oddity: Oddity) 
     asking = rule("x.local/x", {"driver": "*", "name": "tty*", "attributes": {"dev": "188*"}})
     for wanted in (TTY, asking):
         infos = machine.scan(wanted)
-        assert {"ttyUSB0", "ttyUSB2"} <= infos.keys()
+        assert {"ttyUSB0", "ttyUSB2"} <= {*names(infos)}
         assert not [info for info in infos.values() if "outside" in str(info)]
         assert not [info for info in infos.values() if "passwd" in str(info)]
 
@@ -128,7 +128,7 @@ def test_a_device_that_vanishes_while_it_is_read_never_hides_another(
     machine.sysfs.serial_port("ttyUSB1", minor=1)
     wanted = rule("x.local/x", {"subsystem": "tty", "attributes": {"dev": "*"}})
     files = partial(Files, read=failing("ttyUSB1", step, error))
-    assert "ttyUSB0" in found(machine.scanner(wanted, files=files), X)
+    assert "ttyUSB0" in names(found(machine.scanner(wanted, files=files), X))
 
 
 def failing(name: str, step: int, error: OSError) -> Callable[[str], bytes]:

@@ -128,7 +128,10 @@ def test_two_resources_of_one_name_are_one_too_many(tmp_path: Path) -> None:
         ("    match: [{name: []}]", "4:20: needs at least one value"),
         ("    match: [{name: ''}]", "4:20: a value must have 1 to 4096 characters"),
         ("    match: [{name: [[a]]}]", "4:21: must be text, not a list"),
-        ("    match: [{name: {in: a}}]", "4:20: must be text, not keys and values"),
+        (
+            "    match: [{name: {in: a}}]",
+            "4:25: must be a list, each entry after a '- ', not a single",
+        ),
         ("    match: [{nmae: y}]", "4:14: unknown key 'nmae': did you mean 'name'?"),
         ("    match: [{node: kvm}]", "4:20: node 'kvm': must be a path or a glob below /dev"),
         ("    match: [{node: /dev/**/x}]", "4:20: node '/dev/**/x': '**' is not offered"),

@@ -10,6 +10,7 @@ from deviceplugin.domain.devices import DeviceId, Health
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import (
+    DeviceContested,
     EntryUnreadable,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
@@ -79,7 +80,7 @@ def test_the_first_rule_that_matches_gets_the_device_and_no_other() -> None:
     result = found([one, ALL], [tty("ttyS0", 0), tty("ttyS1", 1)])
     assert ids(result, one.resource) == {"ttyS0"}
     assert ids(result) == {"ttyS1"}
-    assert DeviceSkipped(
+    assert DeviceContested(
         resource=SERIAL,
         device="/devices/virtual/tty/ttyS0",
         reason="its device node already belongs to x.local/one",

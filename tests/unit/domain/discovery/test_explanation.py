@@ -53,3 +53,11 @@ def test_an_empty_machine_is_explained_too() -> None:
 
 def test_a_match_needs_no_explanation() -> None:
     assert explain(rule("x.local/x", {"name": "nope"}, {"name": "kvm"}), [KVM]) == ()
+
+
+def test_an_exclusion_that_ruled_out_the_last_candidates_is_named() -> None:
+    wanted = rule("x.local/x", {"subsystem": "misc"}, exclude=[{"name": "kvm"}])
+    (ruling,) = explain(wanted, [KVM, *TTYS])
+    assert str(ruling) == (
+        "[subsystem: misc]: 1 of 10 left, then [exclude: not [name: kvm]] met only kvm"
+    )

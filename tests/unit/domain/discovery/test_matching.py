@@ -3,8 +3,10 @@
 import attrs
 import pytest
 
-from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, Miss, ResourceRule, demand
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.conditions import Miss, demand
+from deviceplugin.domain.discovery.facts import Fact, Kind
+from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule
@@ -177,3 +179,50 @@ def test_the_least_is_the_default() -> None:
     """Nodes may be read and written, not made; the kubelet chooses; the resource is there."""
     good = rule("x.local/x", {"name": "x"})
     assert (good.permissions, good.allocation_policy, good.advertise_empty) == ("rw", "none", True)
+
+
+def test_what_is_excluded_is_no_match() -> None:
+    """Whatever matches; and the miss says by which exclusion, with what was seen."""
+    ttys = rule(
+        "x.local/x",
+        {"subsystem": "tty"},
+        exclude=[{"name": "ttyS*"}, {"driver": "ftdi*", "attributes": {"serial": "A1"}}],
+    )
+    assert not ttys.matches(MODEM)
+    other = attrs.evolve(MODEM, attributes={"serial": "B2"})
+    assert ttys.matches(other)
+    assert str(ttys.miss(MODEM)) == (
+        "exclude: wanted not [driver: ftdi*, attributes.serial: A1], seen 'ftdi_sio' and 'A1'"
+    )
+
+
+def test_exclusions_are_looked_at_only_for_what_would_match() -> None:
+    """Nothing is read of the others for their sake."""
+    unread = attrs.evolve(MODEM, attributes={}, driver=None, uses=None)
+    ttys = rule(
+        "x.local/x",
+        {"subsystem": "tty"},
+        exclude=[{"attributes": {"serial": "A1"}}],
+        exclude_in_use=True,
+    )
+    assert ttys.verdict(attrs.evolve(unread, subsystem="usb")) is False
+    assert ttys.verdict(unread) == facts("serial") | {Fact(Kind.USE)}
+    assert ttys.attributes == {"serial"}
+
+
+def test_what_the_host_uses_can_be_left_out_with_one_key() -> None:
+    free = attrs.evolve(MODEM, uses=())
+    used = attrs.evolve(MODEM, uses=("mounted at /",))
+    careful = rule("x.local/x", {"subsystem": "tty"}, exclude_in_use=True)
+    assert careful.matches(free)
+    assert not careful.matches(used)
+    assert (
+        str(careful.miss(used)) == "exclude: wanted not [in_use: any value], seen 'mounted at /'"
+    )
+    assert rule("x.local/x", {"subsystem": "tty"}).matches(used)
+
+
+def test_a_property_is_a_value_of_the_uevent_file() -> None:
+    usb = attrs.evolve(MODEM, properties={"PRODUCT": "10c4/ea60/100"})
+    assert rule("x.local/x", {"properties": {"PRODUCT": "10c4/ea60/*"}}).matches(usb)
+    assert not rule("x.local/x", {"properties": {"MODALIAS": "*"}}).matches(usb)

@@ -3,7 +3,8 @@
 import attrs
 import pytest
 
-from deviceplugin.domain.discovery.candidates import Candidate, Fact, Kind
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.rulebook import Rulebook, Scope, Sighting, lacking
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.testing.rules import Conditions, rule
@@ -87,3 +88,25 @@ def test_what_a_device_lacks_it_does_not_have() -> None:
 def test_a_resource_has_one_rule() -> None:
     with pytest.raises(InvalidValueError, match="only one rule"):
         Rulebook([rule("x.local/a", {"name": "a"}), rule("x.local/a", {"name": "b"})])
+
+
+def test_a_node_that_is_excluded_is_looked_up_too() -> None:
+    """Otherwise nobody would know that the device has it."""
+    ttys = rule("x.local/x", {"subsystem": "tty"}, exclude=[{"node": "/dev/serial/by-id/x*"}])
+    scope = Scope(subsystems=frozenset({"tty"}), nodes=frozenset({"/dev/serial/by-id/x*"}))
+    assert Rulebook([ttys]).scope == scope
+
+
+def test_parents_are_learnt_of_before_what_they_have() -> None:
+    """Step by step, and each once."""
+    asked: list[frozenset[Fact]] = []
+    above = Candidate(name="1-2", driver="")
+
+    def learn(candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+        asked.append(facts)
+        known = attrs.evolve(above, attributes={fact.key: "1" for fact in facts if fact.level})
+        return attrs.evolve(candidate, parents=(known,))
+
+    wanted = rule("x.local/x", {"parents": [{"attributes": {"a": "1"}}]})
+    assert Rulebook([wanted]).judge(Candidate(name="x"), learn).claims == (wanted,)
+    assert asked == [{Fact(Kind.PARENT)}, {Fact(Kind.ATTRIBUTE, "a", level=1)}]

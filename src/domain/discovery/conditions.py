@@ -1,0 +1,93 @@
+"""Single demands on a device, and what they say when they are not met."""
+
+from abc import abstractmethod
+from typing import Protocol
+
+import attrs
+
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.expectations import AnyOf, Expectation
+from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind, Seen
+from deviceplugin.domain.discovery.globs import Glob, NodeGlob, Pattern
+from deviceplugin.domain.discovery.hardware import hardware_text
+
+
+@attrs.frozen
+class Miss:
+    """Why a candidate is not matched: the first condition that did not hold, and what it met."""
+
+    condition: str
+    wanted: str
+    seen: Seen
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        seen = " and ".join(map(repr, self.seen)) or "nothing"
+        return f"{self.condition}: wanted {self.wanted}, seen {seen}"
+
+
+class Condition(Protocol):
+    """One demand on a candidate. Its text is the line of the configuration that it stands for."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> frozenset[Fact]:
+        """What must be known of any candidate before this can be judged."""
+        ...
+
+    @abstractmethod
+    def missing(self, candidate: Candidate) -> frozenset[Fact]:
+        """Return what must be looked at next to judge this candidate; nothing once it is known."""
+        ...
+
+    @abstractmethod
+    def holds(self, candidate: Candidate) -> bool | None:
+        """Say whether it holds; None as long as a fact that it needs is not known."""
+        ...
+
+    @abstractmethod
+    def miss(self, candidate: Candidate) -> Miss:
+        """Return why it does not hold."""
+        ...
+
+
+@attrs.frozen
+class FactCondition(Condition):
+    """One fact is as expected."""
+
+    fact: Fact
+    wanted: Expectation
+
+    @property
+    def facts(self) -> frozenset[Fact]:
+        """The one fact."""
+        return frozenset({self.fact})
+
+    def missing(self, candidate: Candidate) -> frozenset[Fact]:
+        """Return the fact unless it is known."""
+        return self.facts if self.fact.of(candidate) is None else frozenset()
+
+    def holds(self, candidate: Candidate) -> bool | None:
+        """Say whether the candidate's values are as wanted."""
+        seen = self.fact.of(candidate)
+        return None if seen is None else self.wanted.holds(seen)
+
+    def miss(self, candidate: Candidate) -> Miss:
+        """Return what was wanted and what was there."""
+        return Miss(str(self.fact), str(self.wanted), self.fact.of(candidate) or ())
+
+    def __str__(self) -> str:
+        """Return the condition as a configuration has it."""
+        return f"{self.fact}: {self.wanted}"
+
+
+def pattern(fact: Fact, text: str) -> Pattern:
+    """Return what a text means as a value of the fact: a glob. Raises `InvalidValueError`."""
+    if fact.kind is Kind.NODE:
+        return NodeGlob(text)
+    return Glob(hardware_text(fact, text) if fact.kind in HARDWARE else text)
+
+
+def demand(fact: Fact, *values: str) -> FactCondition:
+    """Return the condition that a fact fits one of these globs. Raises `InvalidValueError`."""
+    return FactCondition(fact, AnyOf([pattern(fact, value) for value in values]))

@@ -1,0 +1,145 @@
+"""The laws of leaving out what the host uses itself."""
+
+import pytest
+
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.testing.rules import rule
+from deviceplugin.testing.sysfs import FakeDevice, Machine, names
+
+FREE = rule("x.local/x", {"subsystem": "block"}, exclude_in_use=True)
+
+
+def mount(machine: Machine, device: FakeDevice, place: str = "/data") -> None:
+    assert device.number
+    machine.host.mount(device.number, place)
+
+
+@pytest.fixture
+def disks(machine: Machine) -> dict[str, FakeDevice]:
+    """Return two disks on one controller, with two partitions each."""
+    host = machine.sysfs.pci("0000:00:1f.2")
+    made: dict[str, FakeDevice] = {}
+    for minor, name in ((0, "sda"), (16, "sdb")):
+        made[name] = machine.sysfs.disk(name, below=host, minor=minor)
+        for index in (1, 2):
+            made[f"{name}{index}"] = machine.sysfs.partition(made[name], index)
+    return made
+
+
+def free(machine: Machine) -> list[str]:
+    return sorted(names(machine.scan(FREE)))
+
+
+def test_a_mounted_disk_is_left_out(machine: Machine, disks: dict[str, FakeDevice]) -> None:
+    """A partition that is mounted takes the whole disk with it, not the partition beside it."""
+    assert free(machine) == sorted(disks)
+    mount(machine, disks["sda1"])
+    assert free(machine) == ["sda2", "sdb", "sdb1", "sdb2"]
+
+
+def test_what_is_swapped_to_is_left_out(machine: Machine, disks: dict[str, FakeDevice]) -> None:
+    number = disks["sdb2"].number
+    assert number
+    machine.host.swap(number)
+    assert free(machine) == ["sda", "sda1", "sda2", "sdb1"]
+
+
+def test_what_holds_a_mounted_volume_is_left_out(
+    machine: Machine, disks: dict[str, FakeDevice]
+) -> None:
+    """Through whatever layers: an array of two partitions, a volume on it."""
+    array = machine.sysfs.child("md0", subsystem="block", number=(9, 0))
+    volume = machine.sysfs.child("dm-0", subsystem="block", number=(253, 0))
+    machine.sysfs.stack(array, disks["sda2"], disks["sdb2"])
+    machine.sysfs.stack(volume, array)
+    mount(machine, volume)
+    assert free(machine) == ["sda1", "sdb1"]
+
+
+def test_layers_that_go_round_in_a_circle_end(
+    machine: Machine, disks: dict[str, FakeDevice]
+) -> None:
+    machine.sysfs.stack(disks["sda"], disks["sdb"])
+    machine.sysfs.stack(disks["sdb"], disks["sda"])
+    mount(machine, disks["sda"])
+    assert free(machine) == ["sda1", "sda2", "sdb1", "sdb2"]
+
+
+def test_a_mount_of_what_sysfs_does_not_show_hides_nothing(
+    machine: Machine, disks: dict[str, FakeDevice]
+) -> None:
+    machine.host.mount(NodeNumber("block", 99, 0), "/gone")
+    assert free(machine) == sorted(disks)
+
+
+def cards(machine: Machine) -> dict[str, FakeDevice]:
+    """Return network cards, by interface; each has a node of its own to be offered by."""
+    made: dict[str, FakeDevice] = {}
+    for number in range(3):
+        function = machine.sysfs.pci(f"0000:0{number + 1}:00.0")
+        made[f"eth{number}"] = machine.sysfs.child(f"eth{number}", subsystem="net", below=function)
+        machine.sysfs.child(f"uio{number}", subsystem="uio", below=function, number=(240, number))
+    return made
+
+
+CARDS = rule("x.local/x", {"subsystem": "uio", "pci": "*:*"}, exclude_in_use=True)
+WHOLE_CARDS = rule("x.local/x", {"subsystem": "pci"}, exclude_in_use=True)
+
+
+def free_cards(machine: Machine) -> list[str]:
+    """Return the functions that would be offered, if functions had nodes."""
+    sightings = machine.scanner(WHOLE_CARDS).sightings()
+    return [each.candidate.name for each in sightings if each.claims]
+
+
+def test_the_card_of_the_default_route_is_left_out(machine: Machine) -> None:
+    cards(machine)
+    machine.host.route("eth1")
+    assert free_cards(machine) == ["0000:01:00.0", "0000:03:00.0"]
+
+
+def test_what_a_default_route_leads_through_is_left_out(machine: Machine) -> None:
+    """A VLAN on a bond of two cards; a bridge with a port."""
+    found = cards(machine)
+    bond = machine.sysfs.child("bond0", subsystem="net")
+    vlan = machine.sysfs.child("bond0.7", subsystem="net")
+    machine.sysfs.stack(bond, found["eth0"], found["eth1"])
+    machine.sysfs.stack(vlan, bond)
+    machine.host.route("bond0.7")
+    assert free_cards(machine) == ["0000:03:00.0"]
+    machine.host.release()
+    bridge = machine.sysfs.child("br0", subsystem="net")
+    machine.sysfs.link(f"{bridge.path}/brif/eth2", f"{found['eth2'].path}")
+    machine.host.route("br0")
+    assert free_cards(machine) == ["0000:01:00.0", "0000:02:00.0"]
+
+
+@pytest.mark.parametrize(("text", "is_free"), [("0", True), ("4", False), ("", True), ("x", True)])
+def test_a_function_with_virtual_functions_is_left_out(
+    machine: Machine, text: str, *, is_free: bool
+) -> None:
+    """Together with what is on it."""
+    function = machine.sysfs.pci("0000:05:00.0", attributes={"sriov_numvfs": text})
+    machine.sysfs.child("uio5", subsystem="uio", below=function, number=(240, 5))
+    assert bool(free_cards(machine)) == is_free
+    assert bool(machine.scan(CARDS)) == is_free
+
+
+def test_what_cannot_be_told_is_left_out(machine: Machine, disks: dict[str, FakeDevice]) -> None:
+    """Giving away a disk that is not free can cost the node; the reason is said."""
+    machine.host.fail("no /proc")
+    scanner = machine.scanner(FREE)
+    assert free(machine) == []
+    (first, *_) = scanner.sightings()
+    assert str(FREE.miss(first.candidate)) == (
+        "exclude: wanted not [in_use: any value], seen 'cannot be told: no /proc'"
+    )
+    assert disks
+
+
+def test_nobody_is_asked_unless_a_rule_wants_to_know(
+    machine: Machine, disks: dict[str, FakeDevice]
+) -> None:
+    machine.host.fail("no /proc")
+    found = machine.scan(rule("x.local/x", {"subsystem": "block"}))
+    assert len(found) == len(disks)

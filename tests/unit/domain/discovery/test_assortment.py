@@ -1,0 +1,138 @@
+"""The laws of who gets a device: one physical device, one resource."""
+
+from itertools import permutations
+
+import pytest
+
+from deviceplugin.domain.discovery.assortment import Assortment, assort
+from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.events import DeviceContested
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, lacking
+from deviceplugin.domain.errors import ScanError
+from deviceplugin.testing.rules import Conditions, rule
+
+GPU = "/devices/pci0000:00/0000:03:00.0"
+USB = "/devices/pci0000:00/0000:00:14.0/usb1/1-2"
+
+
+def device(place: str, subsystem: str) -> Candidate:
+    """Return a device with a node of its own."""
+    node = Node(path=f"/dev/{place.rpartition('/')[2]}", number=str(hash(place) % 10**9))
+    return Candidate(
+        name=place.rpartition("/")[2], subsystem=subsystem, devpath=place, driver="", node=node
+    )
+
+
+CARD = device(f"{GPU}/drm/card0", "drm")
+RENDER = device(f"{GPU}/drm/renderD128", "drm")
+OTHER_GPU = device("/devices/pci0000:00/0000:04:00.0/drm/renderD129", "drm")
+I2C = device(f"{GPU}/i2c-3/i2c-dev/i2c-3", "i2c-dev")
+ADAPTER = device(USB, "usb")
+PORTS = [device(f"{USB}/1-2:1.{n}/ttyUSB{n}/tty/ttyUSB{n}", "tty") for n in range(2)]
+DISK = device("/devices/virtual/block/sda", "block")
+PARTITIONS = [device(f"/devices/virtual/block/sda/sda{n}", "block") for n in (1, 2)]
+
+
+def dealt(
+    *claims: tuple[str, Conditions], candidates: list[Candidate]
+) -> tuple[Assortment, dict[str, list[str]]]:
+    """Return who gets what of the candidates, by resource."""
+    book = Rulebook([rule(f"x.local/{name}", match) for name, match in claims])
+    result = assort(book, [book.judge(each, lacking) for each in candidates])
+    found = {key.name: [each.name for each in given] for key, given in result.found.items()}
+    return result, found
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (CARD, RENDER),
+        (RENDER, CARD),
+        (ADAPTER, PORTS[0]),
+        (PORTS[0], ADAPTER),
+        (DISK, PARTITIONS[0]),
+        (PARTITIONS[0], DISK),
+    ],
+)
+def test_views_of_one_device_are_not_given_to_two_resources(
+    first: Candidate, second: Candidate
+) -> None:
+    """The first one in the file wins, in whatever order they are met; the other is told."""
+    for candidates in permutations([first, second]):
+        result, found = dealt(
+            ("a", {"name": first.name}), ("b", {"name": second.name}), candidates=[*candidates]
+        )
+        assert found == {"a": [first.name]}
+        (skip,) = result.skips
+        assert skip.is_contested
+        assert skip.reason == "it is part of what already belongs to x.local/a"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (PORTS[0], PORTS[1]),
+        (PARTITIONS[0], PARTITIONS[1]),
+        (RENDER, I2C),
+        (CARD, OTHER_GPU),
+    ],
+)
+def test_parts_beside_each_other_are_devices_of_their_own(
+    first: Candidate, second: Candidate
+) -> None:
+    """Two ports of an adapter, two partitions, a card and its I2C bus, two cards."""
+    _, found = dealt(
+        ("a", {"name": first.name}), ("b", {"name": second.name}), candidates=[first, second]
+    )
+    assert found == {"a": [first.name], "b": [second.name]}
+
+
+def test_a_resource_may_have_every_view_of_its_own_devices() -> None:
+    """Whoever writes one rule for all of them means it."""
+    result, found = dealt(("a", {"subsystem": "drm"}), candidates=[CARD, RENDER])
+    assert sorted(found["a"]) == ["card0", "renderD128"]
+    assert result.skips == ()
+
+
+def contested(on_conflict: OnConflict, before: Discovery | None = None) -> Discovery:
+    """Return what comes of a port that two resources claim."""
+    rules = [rule("x.local/modem", {"name": "ttyUSB0"}), rule("x.local/serial", {"name": "tty*"})]
+    book = Rulebook(rules, on_conflict=on_conflict)
+    seen = [book.judge(each, lacking) for each in PORTS]
+    return discover(book, seen, before=before or Discovery())
+
+
+def test_a_device_that_two_resources_claim_is_one_warning() -> None:
+    """Once, naming the device, who has it and who does not."""
+    first = contested(OnConflict.FIRST)
+    warnings = [
+        each for each in first.news_since(Discovery()) if isinstance(each, DeviceContested)
+    ]
+    assert [str(each.resource) for each in warnings] == ["x.local/serial"]
+    assert warnings[0].device == PORTS[0].devpath
+    assert warnings[0].reason == "its device node already belongs to x.local/modem"
+    assert warnings[0].level == "warning"
+    assert contested(OnConflict.FIRST, first).news_since(first) == ()
+
+
+def test_a_device_that_two_resources_claim_is_an_error_if_that_is_wanted() -> None:
+    """With the way out of it."""
+    with pytest.raises(ScanError) as caught:
+        contested(OnConflict.ERROR)
+    assert str(caught.value) == (
+        f"resources claim the same device: {PORTS[0].devpath}: x.local/serial, but its device "
+        "node already belongs to x.local/modem. Narrow one of them with 'exclude', or let the "
+        "first one win with 'on_conflict: first'"
+    )
+
+
+def test_ids_are_unique_across_resources() -> None:
+    """Two devices of one name in two resources: a name of all metrics and logs is one device."""
+    twins = [device("/devices/a/x", "one"), device("/devices/b/x", "two")]
+    book = Rulebook(
+        [rule("x.local/a", {"subsystem": "one"}), rule("x.local/b", {"subsystem": "two"})]
+    )
+    result = discover(book, [book.judge(each, lacking) for each in twins], before=Discovery())
+    keys = [key for devices in result.devices.values() for key in devices]
+    assert len(set(keys)) == len(keys) == 2
