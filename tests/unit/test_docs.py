@@ -230,6 +230,35 @@ def test_each_behaviour_of_the_fake_kubelet_is_held_by_tests(heading: str, count
         assert [name for name in named if name not in laws] == []
 
 
+# --- what broke others ---------------------------------------------------------------------------
+
+SCENARIOS: Final = ROOT / "docs" / "scenarios.md"
+GUARD: Final = re.compile(r"`([^`]+)::(\w+)`")
+
+
+def laws_of(section: str) -> Mapping[str, str]:
+    """Return the laws of a section, each with what stands beside it."""
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", section, re.MULTILINE)
+    return dict(rows[1:])
+
+
+@pytest.mark.parametrize("heading", list(sections(SCENARIOS)))
+def test_each_law_of_a_scenario_names_tests_that_exist(heading: str) -> None:
+    """Or the feature that it comes with."""
+    laws = laws_of(sections(SCENARIOS)[heading])
+    assert laws
+    if heading == "What is to come":
+        return
+    assert [law for law, cell in laws.items() if GUARD.sub("", cell).strip()] == []
+    named = [guard for cell in laws.values() for guard in GUARD.findall(cell)]
+    assert [f"{path}::{name}" for path, name in named if not is_test(ROOT / path, name)] == []
+
+
+def is_test(path: Path, name: str) -> bool:
+    """Return whether a file has a test of this name."""
+    return name.startswith("test_") and path.is_file() and name in defined(path)
+
+
 # --- the README ----------------------------------------------------------------------------------
 
 
