@@ -15,7 +15,7 @@ import click
 from deviceplugin.adapters.system.signals import ENDING
 from deviceplugin.app.commands.configurations import list_presets, validate
 from deviceplugin.app.commands.keeping import record
-from deviceplugin.app.commands.looking import scan
+from deviceplugin.app.commands.looking import explain, scan
 from deviceplugin.app.commands.options import configurable, configured
 from deviceplugin.app.console import console
 from deviceplugin.app.manager import Manager
@@ -58,7 +58,7 @@ def demo() -> None:
     Demo(console()).run()
 
 
-for _command in (scan, record, validate, list_presets):
+for _command in (scan, explain, record, validate, list_presets):
     cli.add_command(_command)
 
 

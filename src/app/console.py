@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from deviceplugin.app.explanation import Line, Tone
 from deviceplugin.domain.devices import DeviceInfo, DeviceNode, Health
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
@@ -15,6 +16,12 @@ from deviceplugin.domain.tree import Devices
 _PIPE_WIDTH: Final = 10_000
 """Columns where there is no terminal, so that each device is a line and no line is cut."""
 _STYLE: Final = {Health.HEALTHY: "green", Health.UNHEALTHY: "red"}
+_TONES: Final[Mapping[Tone, str]] = {
+    "plain": "",
+    "title": "bold",
+    "good": "green",
+    "bad": "red",
+}
 
 
 def console() -> Console:
@@ -26,6 +33,13 @@ def console() -> Console:
     if adapt is not None:
         adapt(errors="replace")
     return Console(width=None if is_seen else _PIPE_WIDTH, highlight=False, soft_wrap=False)
+
+
+def show(lines: Iterable[Line]) -> None:
+    """Show lines, each in the colour of its tone."""
+    shown = console()
+    for line in lines:
+        shown.print(Text(line.text, style=_TONES[line.tone]), soft_wrap=True)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Text | str]]) -> Table:

@@ -1,6 +1,8 @@
 """Looks at a machine as the plugin would, live or recorded, and serves nothing."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -8,21 +10,21 @@ import attrs
 
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.adapters.recorded import NotedNodes, Recorded, opened, vacant, write
+from deviceplugin.adapters.recorded import Recorded, opened
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
-from deviceplugin.adapters.sysfs.recording import Questions, beside, replaying, taken
+from deviceplugin.adapters.sysfs.recording import replaying
 from deviceplugin.adapters.system import SystemDeviceNodes
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
-from deviceplugin.app.container import Container
-from deviceplugin.app.settings import PRESETS, Configuration
-from deviceplugin.domain.discovery.asking import asking
+from deviceplugin.app.settings import Configuration
+from deviceplugin.domain.discovery.asking import ASKED, asking
+from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.inquiry import Finding, Outcome, findings
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook
+from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.recording.entries import Entry, Recording
-from deviceplugin.domain.recording.masking import masked
-from deviceplugin.domain.recording.secrets import FILES, held
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Timing
 from deviceplugin.domain.tree import FrozenTree
@@ -32,11 +34,23 @@ CONFIGURATION: Final = "plugin.yaml"
 
 
 @attrs.frozen(kw_only=True)
+class Findings:
+    """How devices fare with resources, and the ids of those that are offered.
+
+    `ids` are by what tells candidates of a scan apart.
+    """
+
+    all: tuple[Finding, ...]
+    ids: Mapping[str, str]
+
+
+@attrs.frozen(kw_only=True)
 class Inspector:
     """Looks at what a configuration describes.
 
     `root` is a directory with sys and dev, if the machine was told of so; one that was recorded
-    answers as the machine did. What happens is recorded in `journal`.
+    answers as the machine did. What happens is recorded in `journal`. Each look raises
+    `ScanError`, and `InvalidValueError` for a root that is broken.
     """
 
     configuration: Configuration
@@ -44,71 +58,64 @@ class Inspector:
     journal: Journal = attrs.field(factory=LoggingJournal)
 
     def look(self) -> FrozenTree:
-        """Return what one look finds. Raises `ScanError`, and `InvalidValueError` for the root."""
-        namespace = self.configuration.settings.domain
-        return self._scanner().scan().freeze(namespace)
+        """Return what one look finds."""
+        return self.scanner().scan().freeze(self.configuration.settings.domain)
 
-    def record(self, directory: str, *, mask: bool = False) -> Recording:
-        """Store what looks read in a directory that is vacant, and return it.
+    def rule(self, name: str) -> ResourceRule:
+        """Return the rule of a resource by its name, short or full.
 
-        With `mask` numbers and addresses that tell one machine from others are made up. Raises
-        `InvalidValueError`, `ScanError` and `OSError`.
+        Raises `InvalidResourceNameError`, and `InvalidValueError` if there is none of the name.
         """
-        vacant(directory)
-        asked, nodes = Questions(), NotedNodes(self._nodes())
-        self._ask(asked, nodes)
-        sys_root = self.configuration.settings.sys_root
-        below = taken(sys_root, asked)
-        entries: dict[str, Entry] = {f"/sys{path}": entry for path, entry in below.items()}
-        recording = Recording({**entries, **nodes.entries()})
-        configuration = self._text()
-        if mask:
-            hidden = beside(sys_root, below, FILES)
-            more = [secret for path, text in hidden for secret in held(path, text)]
-            recording, masks = masked(recording, more)
-            configuration = masks.text(configuration)
-        write(recording, directory, masked=mask)
-        if configuration:
-            (Path(directory) / CONFIGURATION).write_text(configuration, encoding="utf-8")
-        return recording
+        rules = {str(rule.resource): rule for rule in self.configuration.rules}
+        full = str(ResourceName.of(self.configuration.settings.domain, name))
+        if full not in rules:
+            near = get_close_matches(full, rules, 1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise InvalidValueError(
+                f"no resource {full} is configured: {meant}there are {', '.join(rules)}"
+            )
+        return rules[full]
 
-    def _ask(self, asked: Questions, nodes: DeviceNodes) -> None:
-        """Ask all that a look asks, and what an explanation of any device that it saw does."""
-        quiet = MemoryJournal()
-        scanner = self._made(self.configuration.rules, nodes, asked.reader, quiet)
-        scanner.scan()
-        seen = [each.candidate for each in scanner.sightings()]
-        devices = [each.devpath for each in seen if each.devpath]
-        if not devices:
-            return
-        by_place = [*self.configuration.rules, asking(devices=devices)]
-        found = self._made(by_place, nodes, asked.reader, quiet).sightings()
-        paths = [each.candidate.node.path for each in found if each.candidate.node]
-        if paths:
-            by_node = [*self.configuration.rules, asking(nodes=paths)]
-            self._made(by_node, nodes, asked.reader, quiet).sightings()
+    def findings(self) -> Findings:
+        """Return how each device that is looked at fares with each resource."""
+        return self._found(*self.configuration.rules)
 
-    def _scanner(self, *more: ResourceRule) -> SysfsScanner:
-        recorded = self._recorded()
-        reader = replaying(recorded.below("/sys")) if recorded else None
-        rules = [*self.configuration.rules, *more]
-        return self._made(rules, self._nodes(), reader, self.journal)
+    def findings_of(self, path: str) -> Findings:
+        """Return how the device at a host's path below /dev or /sys fares with each resource.
 
-    def _recorded(self) -> Recorded | None:
-        return None if self.root is None else opened(self.root)
+        Raises `InvalidValueError` if there is none.
+        """
+        if path.startswith("/dev/"):
+            asked = asking(nodes=[path])
+        else:
+            asked = asking(devices=[self._devpath(path)])
+        found = self._found(*self.configuration.rules, asked)
+        named = {
+            each.candidate.identity
+            for each in found.all
+            if each.resource == ASKED and each.outcome is not Outcome.RULED_OUT
+        }
+        if not named:
+            raise InvalidValueError(f"{path}: no device of this machine is known by this path")
+        own = tuple(each for each in found.all if each.candidate.identity in named)
+        return attrs.evolve(found, all=own)
 
-    def _nodes(self) -> DeviceNodes:
+    def nodes(self) -> DeviceNodes:
+        """Return the machine's device nodes."""
         dev_root = self.configuration.settings.dev_root
         kind = RecordedDeviceNodes if self._recorded() else SystemDeviceNodes
         return kind(dev_root)
 
-    def _made(
+    def scanner(
         self,
-        rules: Sequence[ResourceRule],
-        nodes: DeviceNodes,
-        reader: Callable[[str], Files] | None,
-        journal: Journal,
+        *more: ResourceRule,
+        reader: Callable[[str], Files] | None = None,
+        nodes: DeviceNodes | None = None,
+        journal: Journal | None = None,
     ) -> SysfsScanner:
+        """Return a scanner by the configuration's rules and more, as the plugin has it."""
+        from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings gRPC along
+
         settings = self.configuration.settings
         parts: dict[str, Any] = {
             "origin": "sysfs",
@@ -117,23 +124,54 @@ class Inspector:
             "policy_of": _no_policy,
             "author": None,
             "timing": Timing(),
-            "rules": tuple(rules),
+            "rules": (*self.configuration.rules, *more),
             "sys_root": settings.sys_root,
-            "reader": reader,
-            "nodes": nodes,
-            "journal": journal,
+            "proc_root": settings.proc_root,
+            "on_conflict": settings.on_conflict,
+            "reader": reader or self._reader(),
+            "nodes": nodes or self.nodes(),
+            "journal": journal or self.journal,
         }
         return cast("SysfsScanner", Container(**parts).sysfs())
 
-    def _text(self) -> str:
-        """Return the configuration's file; nothing where presets are used."""
-        source = self.configuration.source
-        return "" if source == PRESETS else Path(source).read_text(encoding="utf-8")
+    def _found(self, *rules: ResourceRule) -> Findings:
+        more = rules[len(self.configuration.rules) :]
+        heard = MemoryJournal()
+        sightings = self.scanner(*more).sightings()
+        tree = self.scanner(journal=heard).scan().freeze(self.configuration.settings.domain)
+        for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
+            self.journal.record(event)
+        by_path = {
+            info.attributes.get("devpath")
+            or next((node.host_path for node in info.nodes), ""): key
+            for devices in tree.resources.values()
+            for key, info in devices.items()
+        }
+        return Findings(
+            all=findings(Rulebook(rules), sightings),
+            ids={path: str(key) for path, key in by_path.items()},
+        )
 
+    def _devpath(self, path: str) -> str:
+        """Return the path below /sys of the directory that a path leads to."""
+        sys_root = self.configuration.settings.sys_root
+        below = next(
+            (path.removeprefix(each) for each in (sys_root, "/sys") if _in(each, path)), ""
+        )
+        real = Files(sys_root).directory(os.path.normpath(below)) if below else None
+        if real is None:
+            raise InvalidValueError(
+                f"{path}: not a device's path, which begins with /dev/ or /sys/, nor a directory "
+                "that is there"
+            )
+        return real
 
-def _no_policy(resource: ResourceName) -> None:
-    """Prefer nothing: nobody is served."""
-    del resource
+    def _recorded(self) -> Recorded | None:
+        return None if self.root is None else opened(self.root)
+
+    def _reader(self) -> Callable[[str], Files] | None:
+        recorded = self._recorded()
+        return replaying(recorded.below("/sys")) if recorded else None
 
 
 def own_configuration(root: str) -> str | None:
@@ -143,3 +181,12 @@ def own_configuration(root: str) -> str | None:
     """
     path = Path(root) / CONFIGURATION
     return str(path) if opened(root) is not None and path.exists() else None
+
+
+def _in(root: str, path: str) -> bool:
+    return path.startswith(f"{root.rstrip('/')}/")
+
+
+def _no_policy(resource: ResourceName) -> None:
+    """Prefer nothing: nobody is served."""
+    del resource

@@ -74,6 +74,7 @@ def test_help_lists_every_command(place: Path) -> None:
     listed = ended.out.partition("Commands:")[2].splitlines()
     assert {line.split()[0] for line in listed if line} == {
         "demo",
+        "explain",
         "presets",
         "record",
         "run",

@@ -10,7 +10,11 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from deviceplugin.adapters.sysfs.directories import MAX_LINKS, Directories
-from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.events import (
+    DirectoryUnreadable,
+    EntryForbidden,
+    EntryUnreadable,
+)
 
 PAGE: Final = 4096
 """No attribute that is text is longer: the kernel has one page for each."""
@@ -19,6 +23,7 @@ _GONE: Final = frozenset(
     {errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EISDIR, errno.EINVAL}
 )
 """Answers of what is not there, or not any more, or of another sort: nothing to tell anybody."""
+_FORBIDDEN: Final = frozenset({errno.EACCES, errno.EPERM})
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -161,6 +166,8 @@ class Files:
 
     def _failed(self, kind: type[_Unreadable], path: str, error: OSError) -> None:
         if error.errno not in _GONE:
+            if kind is EntryUnreadable and error.errno in _FORBIDDEN:
+                kind = EntryForbidden
             reason = os.strerror(error.errno) if error.errno else str(error)
             self.notes.append(kind(path=printable(path), reason=reason))
 

@@ -6,6 +6,7 @@ import click
 
 from deviceplugin.app.commands.options import configurable, configured, rooted
 from deviceplugin.app.inspector import Inspector
+from deviceplugin.app.recorder import Recorder
 from deviceplugin.domain.recording.entries import Entry, File, Link, Node
 
 
@@ -29,7 +30,9 @@ def record(
     given cannot be used.
     """
     configuration = configured(config, flags, root)
-    recording = Inspector(configuration=configuration, root=root).record(directory, mask=mask)
+    recording = Recorder(Inspector(configuration=configuration, root=root)).record(
+        directory, mask=mask
+    )
     kinds = Counter(map(_kind, recording.entries.values()))
     counts = ", ".join(f"{kinds[kind]} {kind}" for kind in ("files", "links", "device nodes"))
     click.echo(f"{directory}: {counts}{', masked' if mask else ''}")

@@ -7,7 +7,8 @@ import click
 
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.app.commands.options import configurable, configured, rooted
-from deviceplugin.app.console import console, devices_table
+from deviceplugin.app.console import console, devices_table, show
+from deviceplugin.app.explanation import of_device, of_resource
 from deviceplugin.app.inspector import Inspector
 from deviceplugin.app.report import report
 from deviceplugin.domain.events import Event
@@ -44,3 +45,30 @@ def scan(config: str | None, root: str | None, *, as_json: bool, **flags: str | 
         click.echo(json.dumps(report(resources, heard.events), indent=2))
     else:
         console().print(devices_table(resources))
+
+
+@click.command()
+@click.argument("subject", metavar="RESOURCE|PATH")
+@click.option("--all", "every", is_flag=True, help="Name each device that was ruled out")
+@configurable
+@rooted
+def explain(
+    subject: str, config: str | None, root: str | None, *, every: bool, **flags: str | None
+) -> None:
+    """Say why a resource has its devices and no others, or who has a device and why.
+
+    RESOURCE is a name as in the configuration, or a full one such as example.com/kvm; PATH a
+    device node such as /dev/ttyUSB0, or a device's directory below /sys. Of each device that was
+    looked at it tells the first condition that ruled it out, and the value that was seen.
+
+    Exit codes: 0 done, 1 the hardware could not be looked at, 2 there is no such resource or
+    device, or what was given cannot be used.
+    """
+    inspector = Inspector(configuration=configured(config, flags, root), root=root)
+    if subject.startswith("/"):
+        found = inspector.findings_of(subject)
+        show(of_device(found.all, found.ids))
+    else:
+        rule = inspector.rule(subject)
+        found = inspector.findings()
+        show(of_resource(rule, found.all, found.ids, every=every))

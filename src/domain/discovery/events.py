@@ -26,6 +26,13 @@ class EntryUnreadable(Event):
 
 
 @attrs.frozen(kw_only=True)
+class EntryForbidden(EntryUnreadable):
+    """A value stays unknown because we may not read it: with more rights it would be known."""
+
+    level: ClassVar[Level] = "warning"
+
+
+@attrs.frozen(kw_only=True)
 class DeviceContested(DeviceSkipped):
     """A device matches a resource, but it, or what it is part of, belongs to an earlier one."""
 

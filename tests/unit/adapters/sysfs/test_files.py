@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from deviceplugin.adapters.sysfs.files import PAGE, Files, read_page
-from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.events import (
+    DirectoryUnreadable,
+    EntryForbidden,
+    EntryUnreadable,
+)
 
 ALL_ERRORS = [errno.EACCES, errno.EIO, errno.EPERM, errno.EAGAIN, errno.ENOMEM, errno.EMFILE]
 GONE = [errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR, errno.EISDIR, errno.EINVAL]
@@ -65,14 +69,17 @@ def test_what_is_not_there_is_nothing_and_no_news(root: Path) -> None:
 
 @pytest.mark.parametrize("number", ALL_ERRORS)
 def test_what_cannot_be_read_is_unknown_and_named(root: Path, number: int) -> None:
-    """With the reason, so that a person can mend it."""
+    """With the reason, so that a person can mend it; a warning if more rights would."""
 
     def broken(_: str) -> bytes:
         raise OSError(number, os.strerror(number))
 
     files = Files(str(root), read=broken)
     assert files.text("/dir/file") is None
-    assert files.notes == [EntryUnreadable(path="/dir/file", reason=os.strerror(number))]
+    is_forbidden = number in {errno.EACCES, errno.EPERM}
+    kind = EntryForbidden if is_forbidden else EntryUnreadable
+    assert files.notes == [kind(path="/dir/file", reason=os.strerror(number))]
+    assert files.notes[0].level == ("warning" if is_forbidden else "debug")
 
 
 @pytest.mark.parametrize("number", [*ALL_ERRORS, errno.ELOOP])

@@ -12,6 +12,7 @@ from tests.support.machines import on_disk
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.recorded.tree import MARK
 from deviceplugin.app.inspector import CONFIGURATION, Inspector, own_configuration
+from deviceplugin.app.recorder import Recorder
 from deviceplugin.app.settings import Configuration, load
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.events import Event
@@ -87,7 +88,8 @@ def seen(root: Path, text: str = RULES) -> Seen:
 
 def recorded(root: Path, to: Path, *, mask: bool = False, text: str = RULES) -> Path:
     """Record the machine in a directory into another."""
-    Inspector(configuration=configuration(root, text), root=str(root)).record(str(to), mask=mask)
+    inspector = Inspector(configuration=configuration(root, text), root=str(root))
+    Recorder(inspector).record(str(to), mask=mask)
     return to
 
 

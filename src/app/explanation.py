@@ -1,0 +1,114 @@
+"""What a person reads who asks why: each line with a tone, which a terminal shows as a colour."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+import attrs
+
+from deviceplugin.domain.discovery.asking import ASKED
+from deviceplugin.domain.discovery.assortment import shown
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.inquiry import Finding, Group, Outcome, grouped
+from deviceplugin.domain.discovery.matching import ResourceRule
+
+SHOWN: Final = 5
+"""Devices of a group that are named; the others are counted, unless all are asked for."""
+
+Tone = Literal["plain", "title", "good", "bad"]
+
+
+@attrs.frozen
+class Line:
+    """A line, and how it is meant."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+def of_resource(
+    rule: ResourceRule, findings: Sequence[Finding], ids: Mapping[str, str], *, every: bool
+) -> Iterator[Line]:
+    """Yield why a resource has the devices that it has, and no others.
+
+    `ids` are ids of devices by what tells candidates apart; `every` names each device on a line of
+    its own, else those that one condition ruled out are told together.
+    """
+    own = [each for each in findings if each.resource == rule.resource]
+    by = {outcome: [each for each in own if each.outcome is outcome] for outcome in Outcome}
+    count = len(by[Outcome.OFFERED])
+    yield Line(f"{rule.resource}: {count} of {_devices(len(own))} that were looked at", "title")
+    for alternative in rule.match:
+        yield Line(f"  wants {alternative}")
+    for each in by[Outcome.OFFERED]:
+        yield Line(f"  + {_named(each.candidate)}{_as(each.candidate, ids)}", "good")
+    for each in by[Outcome.REFUSED]:
+        yield Line(f"  - {_named(each.candidate)}: {each.reason}", "bad")
+    if every:
+        for each in by[Outcome.RULED_OUT]:
+            yield Line(f"  - {_named(each.candidate)}: {each}")
+    else:
+        yield from map(_group, grouped(by[Outcome.RULED_OUT]))
+
+
+def of_device(findings: Sequence[Finding], ids: Mapping[str, str]) -> Iterator[Line]:
+    """Yield which device it is, who has it, and why each of the others does not."""
+    candidate = findings[0].candidate
+    yield Line(_named(candidate), "title")
+    for key, text in _facts(candidate):
+        yield Line(f"  {key:<10} {text}")
+    others = [each for each in findings if each.resource != ASKED]
+    owners = [each for each in others if each.outcome is Outcome.OFFERED]
+    for each in owners:
+        yield Line(f"+ {each.resource} has it{_as(candidate, ids)}", "good")
+    if not owners:
+        yield Line("no resource has it", "bad")
+    for each in others:
+        if each.outcome is not Outcome.OFFERED:
+            tone: Tone = "bad" if each.outcome is Outcome.REFUSED else "plain"
+            yield Line(f"- {each.resource}: {each}", tone)
+
+
+def _devices(count: int) -> str:
+    return "1 device" if count == 1 else f"{count} devices"
+
+
+def _named(candidate: Candidate) -> str:
+    return f"{candidate.name} ({shown(candidate)})"
+
+
+def _as(candidate: Candidate, ids: Mapping[str, str]) -> str:
+    known = ids.get(candidate.identity)
+    node = f", {candidate.node.path}" if candidate.node else ""
+    return f" as {known}{node}" if known else node
+
+
+def _facts(candidate: Candidate) -> Iterator[tuple[str, str]]:
+    if candidate.devpath:
+        yield "path", f"/sys{candidate.devpath}"
+    yield "subsystem", candidate.subsystem or "none"
+    yield "driver", candidate.driver or "none"
+    if candidate.node:
+        gone = "" if candidate.node.present else ", which is not there"
+        yield "node", f"{candidate.node.path} ({candidate.node.device}){gone}"
+    else:
+        yield "node", "none"
+    if candidate.numa_nodes:
+        yield "NUMA node", ", ".join(map(str, candidate.numa_nodes))
+    else:
+        yield "NUMA node", f"unknown: {candidate.numa_unknown or 'nothing tells'}"
+    if candidate.parent:
+        yield "part of", candidate.parent
+
+
+def _group(group: Group) -> Line:
+    shown_ones = group.findings[:SHOWN]
+    more = len(group.findings) - len(shown_ones)
+    listed = ", ".join(map(_member, shown_ones)) + (f" and {more} more" if more else "")
+    count = _devices(len(group.findings))
+    return Line(f"  - {group.condition}: wanted {group.wanted}; {count}: {listed}")
+
+
+def _member(finding: Finding) -> str:
+    name = finding.candidate.name
+    values = finding.miss.seen if finding.miss else ()
+    return name if values == (name,) else f"{name} ({' and '.join(values) or 'nothing'})"

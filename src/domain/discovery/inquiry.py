@@ -1,0 +1,101 @@
+"""How each device fares with each resource: the answer to "why not mine?"."""
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+
+import attrs
+
+from deviceplugin.domain.discovery.assortment import assort, shown
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.conditions import Miss
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.resources import ResourceName
+
+
+class Outcome(Enum):
+    """What became of a device; the value is a word for people."""
+
+    OFFERED = "offered"
+    REFUSED = "matched, not offered"
+    RULED_OUT = "ruled out"
+
+
+@attrs.frozen(kw_only=True)
+class Finding:
+    """How one device fares with one resource.
+
+    `miss` is the first condition that ruled it out, of the alternative that came closest, and
+    `passed` how many held before; `reason` is why a device that matches is not offered.
+    """
+
+    resource: ResourceName
+    candidate: Candidate
+    outcome: Outcome
+    miss: Miss | None = None
+    passed: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return why, or that there is nothing to ask why about."""
+        return str(self.miss) if self.miss else self.reason or self.outcome.value
+
+
+def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, ...]:
+    """Return a finding for each rule and device, in the order of the rules, then of the devices.
+
+    Whatever the rules need to know of a device must be known.
+    """
+    seen = sorted(sightings, key=lambda each: each.candidate.identity)
+    dealt = assort(rules, seen)
+    refused = {(skip.resource, skip.device): skip.reason for skip in dealt.skips}
+    offered = {
+        (resource, candidate.identity)
+        for resource, each in dealt.found.items()
+        for candidate in each
+    }
+
+    def finding(rule: ResourceRule, sighting: Sighting) -> Finding:
+        candidate, resource = sighting.candidate, rule.resource
+        if (resource, candidate.identity) in offered:
+            return Finding(resource=resource, candidate=candidate, outcome=Outcome.OFFERED)
+        reason = refused.get((resource, shown(candidate)))
+        if reason is not None:
+            outcome = Outcome.REFUSED
+            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+        return Finding(
+            resource=resource,
+            candidate=candidate,
+            outcome=Outcome.RULED_OUT,
+            miss=rule.miss(candidate),
+            passed=max(each.hurdle(candidate) for each in rule.match),
+        )
+
+    return tuple(finding(rule, each) for rule in rules for each in seen)
+
+
+@attrs.frozen(kw_only=True)
+class Group:
+    """Devices that one condition ruled out."""
+
+    condition: str
+    wanted: str
+    findings: tuple[Finding, ...]
+
+
+def grouped(ruled_out: Sequence[Finding]) -> tuple[Group, ...]:
+    """Return those that were ruled out by what ruled them out, those that came closest first."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for each in ruled_out:
+        if each.miss is not None:
+            groups.setdefault((each.miss.condition, each.miss.wanted), []).append(each)
+    made = [
+        Group(condition=condition, wanted=wanted, findings=tuple(members))
+        for (condition, wanted), members in groups.items()
+    ]
+    return tuple(sorted(made, key=_distance))
+
+
+def _distance(group: Group) -> tuple[int, int, str]:
+    closest = max(each.passed for each in group.findings)
+    return -closest, len(group.findings), group.condition

@@ -1,0 +1,160 @@
+"""`deviceplugin explain`: why a resource has its devices, and who has a device."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.machines import on_disk
+from tests.support.process import DEVICEPLUGIN, Ended, ran, unprivileged
+
+from deviceplugin.testing.sysfs import FakeSysfs, Oddity
+
+RULES = """\
+version: 1
+domain: example.com
+resources:
+  - {name: kvm, match: [{subsystem: misc, name: kvm}]}
+  - {name: modem, match: [{subsystem: tty, driver: ftdi_sio}, {subsystem: tty, name: ttyUSB1}]}
+  - {name: all, match: [{subsystem: tty, name: "tty*"}]}
+"""
+
+
+@pytest.fixture
+def sysfs(place: Path) -> FakeSysfs:
+    """Return a machine with two modems and eight consoles; a configuration lies beside it."""
+    tree = FakeSysfs(place / "machine")
+    tree.serial_port("ttyUSB0", serial="A1")
+    tree.serial_port("ttyUSB1", minor=1)
+    for minor in range(8):
+        tree.child(f"console{minor}", subsystem="tty", number=(4, minor))
+    (place / "plugin.yaml").write_text(RULES)
+    return tree
+
+
+def explained(place: Path, sysfs: FakeSysfs, *arguments: str) -> Ended:
+    """Run it on the machine."""
+    root = str(on_disk(sysfs))
+    command = (*DEVICEPLUGIN, "explain", "--config", "plugin.yaml", "--root", root)
+    return ran(*command, *arguments, place=place)
+
+
+def test_a_resource_says_what_it_has_and_what_ruled_out_the_others(
+    place: Path, sysfs: FakeSysfs
+) -> None:
+    """Those that one condition ruled out are told together, with what was seen."""
+    ended = explained(place, sysfs, "modem")
+    assert (ended.code, ended.err) == (0, "")
+    title, *lines = ended.out.splitlines()
+    assert title == "example.com/modem: 1 of 10 devices that were looked at"
+    assert lines[:2] == [
+        "  wants subsystem: tty, driver: ftdi_sio",
+        "  wants subsystem: tty, name: ttyUSB1",
+    ]
+    assert lines[2].startswith("  + ttyUSB1 (/devices/pci0000:02/")
+    assert lines[2].endswith(", /dev/ttyUSB1")
+    (missed,) = lines[3:]
+    assert missed == (
+        "  - driver: wanted ftdi_sio; 9 devices: ttyUSB0 (cp210x), console0 (nothing), "
+        "console1 (nothing), console2 (nothing), console3 (nothing) and 4 more"
+    )
+    assert "\x1b" not in ended.out
+
+
+def test_each_device_is_named_if_asked_for(place: Path, sysfs: FakeSysfs) -> None:
+    """By its full name, too."""
+    ended = explained(place, sysfs, "example.com/modem", "--all")
+    missed = [line for line in ended.out.splitlines() if line.startswith("  - ")]
+    assert len(missed) == 9
+    assert (
+        "  - console7 (/devices/virtual/tty/console7): driver: wanted ftdi_sio, seen nothing"
+        in missed
+    )
+
+
+def test_a_node_says_which_device_it_is_and_who_has_it(place: Path, sysfs: FakeSysfs) -> None:
+    """And why each of the others does not: by a condition, or because it is taken."""
+    ended = explained(place, sysfs, "/dev/ttyUSB1")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("ttyUSB1 (/devices/pci0000:02/")
+    facts = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
+    assert facts["subsystem"] == "tty"
+    assert facts["driver"] == "cp210x"
+    assert facts["node"] == "/dev/ttyUSB1 (char 188:1)"
+    assert lines[-3].startswith("+ example.com/modem has it")
+    assert lines[-2:] == [
+        "- example.com/kvm: subsystem: wanted misc, seen 'tty'",
+        "- example.com/all: its device node already belongs to example.com/modem",
+    ]
+
+
+def test_a_device_that_nobody_has_is_explained_by_each_resource(
+    place: Path, sysfs: FakeSysfs
+) -> None:
+    """Even if no resource would look where it is; by its path below /sys, through a link."""
+    sysfs.misc("fuse", 229)
+    ended = explained(place, sysfs, "/sys/class/misc/fuse")
+    assert ended.out.splitlines()[0] == "fuse (/devices/virtual/misc/fuse)"
+    assert ended.out.splitlines()[-4:] == [
+        "no resource has it",
+        "- example.com/kvm: name: wanted kvm, seen 'fuse'",
+        "- example.com/modem: subsystem: wanted tty, seen 'misc'",
+        "- example.com/all: subsystem: wanted tty, seen 'misc'",
+    ]
+
+
+def test_a_recording_explains_what_the_machine_does(place: Path, sysfs: FakeSysfs) -> None:
+    """Each resource, and each device that was looked at, whoever has it."""
+    root = str(on_disk(sysfs))
+    live = ("--config", "plugin.yaml", "--root", root)
+    assert ran(*DEVICEPLUGIN, "record", "copy", *live, place=place).code == 0
+    ttys = [each for each in sysfs if each.subsystem == "tty"]
+    paths = [*(f"/dev/{each.node}" for each in ttys[:3]), f"/sys{ttys[0].path}"]
+    for subject in ("kvm", "modem", "all", *paths):
+        command = (*DEVICEPLUGIN, "explain", subject, "--all")
+        first = ran(*command, *live, place=place)
+        assert first.code == 0
+        assert ran(*command, "--root", "copy", place=place) == first
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("modme", "no resource example.com/modme is configured: did you mean example.com/modem?"),
+        ("a b", "resource"),
+        ("/dev/none", "/dev/none: no device of this machine is known by this path"),
+        ("/dev/../etc", "/dev/../etc"),
+        ("/sys/class/tty", "/sys/class/tty: no device of this machine is known by this path"),
+        ("/sys/none", "/sys/none: not a device's path"),
+        ("/sys/../../etc", "/sys/../../etc: not a device's path"),
+        ("/etc", "/etc: not a device's path"),
+        ("/", "/: not a device's path"),
+    ],
+)
+def test_what_is_not_there_is_a_mistake(
+    place: Path, sysfs: FakeSysfs, subject: str, said: str
+) -> None:
+    """Told in a line that names it."""
+    ended = explained(place, sysfs, subject)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_what_may_not_be_read_is_said_once_by_name(place: Path, sysfs: FakeSysfs) -> None:
+    """As a user without root's powers: by a scan and by an explanation, and nothing is hidden."""
+    user = unprivileged()
+    (modem,) = [each for each in sysfs if each.name == "1-1"]
+    sysfs.spoil(modem, Oddity.UNREADABLE)
+    rules = (
+        "version: 1\nresources: [{name: x, match: [{subsystem: usb, attributes: {serial: A*}}]}]"
+    )
+    (place / "plugin.yaml").write_text(rules)
+    root = str(on_disk(sysfs))
+    for command in (("scan",), ("explain", "x")):
+        arguments = (*command, "--config", "plugin.yaml", "--root", root)
+        ended = ran(*user, *DEVICEPLUGIN, *arguments, place=place)
+        assert ended.code == 0
+        said = [line for line in ended.err.splitlines() if f"{modem.path}/serial" in line]
+        assert len(said) == 1
+        assert "entry_forbidden" in said[0]
+        assert "Permission denied" in said[0]
