@@ -231,6 +231,37 @@ def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
     run(law())
 
 
+def test_a_register_that_waits_for_the_dead_holds_up_no_other(tmp_path: Path) -> None:
+    """Each has a connection of its own: the next kubelet has the same path as the last one."""
+
+    async def law() -> None:
+        world = _GrpcWorld(tmp_path, Profile.V1_37)
+        loop = asyncio.get_running_loop()
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(str(tmp_path / "kubelet.sock"))
+            dead.listen()
+            dead.setblocking(False)
+            first = await world.host.serve(ScriptedPlugin().front())
+            register = world.registrar.register(_registration(first.endpoint), 10 * BOUND)
+            waiting = asyncio.create_task(register)
+            # The look whether anybody listens, and then gRPC, which gets no word in answer.
+            taken = [(await soon(loop.sock_accept(dead)))[0] for _ in range(2)]
+            await world.start_kubelet()
+            second = await world.host.serve(ScriptedPlugin().front())
+            await soon(world.registrar.register(_registration(second.endpoint), BOUND))
+            assert not waiting.done()
+            waiting.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting
+            for each in taken:
+                each.close()
+        await first.close()
+        await second.close()
+        await world.stop_kubelet()
+
+    run(law())
+
+
 def _hang_up(listener: socket.socket) -> None:
     """Take each connection and end it, until the listener is shut."""
     with suppress(OSError):
