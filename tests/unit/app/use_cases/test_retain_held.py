@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.app.use_cases.test_advertise import GREEN, YELLOW, Advertising, shown, tree
 
+from deviceplugin.adapters.memory.clock import ManualClock
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.app.use_cases.ask_holders import AskHolders
+from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.errors import UnhealthyDeviceError
 from deviceplugin.domain.events import (
@@ -15,7 +20,8 @@ from deviceplugin.domain.events import (
     HoldersUnknown,
     InventoryChanged,
 )
-from deviceplugin.domain.inventory import ListedDevice
+from deviceplugin.domain.inventory import Inventory, ListedDevice
+from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Release
 from deviceplugin.domain.tree import FrozenTree
 
@@ -383,3 +389,100 @@ async def test_a_type_that_goes_while_holders_are_asked_stays_as_it_went(
         await it.follow(tree(yellow="b", green="x"))
         assert it.lists() == {"yellow": "aB", "green": "X"}
         assert it.here.journal.of(DevicesReleased) == ()
+
+
+async def test_nothing_of_a_type_that_is_going_is_let_go(machine: "type[Machine]") -> None:
+    """A reader that has not yet ended would get a list without it."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab", green="x"), tree(yellow="b", green="x"))
+        slow = it.here.host.plugins[0].devices.watch()
+        await anext(slow)
+        last = asyncio.create_task(anext(slow))
+        await next_look(it)
+        it.here.holders.may_answer.clear()
+        await next_look(it)
+        await it.here.kubelet.stop()
+        await it.follow(tree(green="x"))
+        it.here.holders.may_answer.set()
+        await it.here.clock.settle()
+        assert shown(await last) == "ab"
+        assert it.here.journal.of(DevicesReleased) == ()
+        await slow.aclose()
+
+
+async def test_a_look_in_which_a_device_came_back_and_went_counts_for_nothing(
+    machine: "type[Machine]",
+) -> None:
+    """It began before the list said so."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        it.here.holders.may_answer.clear()
+        await next_look(it)
+        await it.follow(tree(yellow="ab"), tree(yellow="b"))
+        it.here.holders.may_answer.set()
+        await it.here.clock.settle()
+        await next_look(it)
+        assert it.lists() == {"yellow": "aB"}
+        await next_look(it)
+        assert it.lists() == {"yellow": "B"}
+
+
+async def test_what_is_held_of_a_type_without_devices_is_let_go_alike(
+    machine: "type[Machine]",
+) -> None:
+    async with Advertising(machine()) as it:
+        it.here.holders.hold(YELLOW, A)
+        await it.follow(tree(yellow=""))
+        it.here.holders.free(YELLOW, A)
+        await next_look(it)
+        await next_look(it)
+        assert lists(it) == ["a", ""]
+
+
+async def test_an_ill_device_that_vanishes_is_no_news_but_is_let_go(
+    machine: "type[Machine]",
+) -> None:
+    """What the kubelet sees of it did not change."""
+    async with Advertising(machine()) as it:
+        await it.follow(FrozenTree({YELLOW: {A: DeviceInfo(health=Health.UNHEALTHY)}}))
+        await it.follow(tree(yellow=""))
+        assert len(it.here.journal.of(InventoryChanged)) == 1
+        await next_look(it)
+        await next_look(it)
+        assert lists(it) == ["a", ""]
+
+
+class CountingClock(ManualClock):
+    """A clock that counts who sleeps."""
+
+    sleeps = 0
+
+    async def sleep(self, seconds: float) -> None:
+        """Count, and sleep."""
+        self.sleeps += 1
+        await super().sleep(seconds)
+
+
+def _publish_nothing(name: ResourceName, board: Board, inventory: Inventory) -> None:
+    raise AssertionError((name, board, inventory))
+
+
+async def test_while_nothing_has_vanished_nothing_wakes_up() -> None:
+    """Nor once all is let go: an idle plugin costs nothing."""
+    clock, journal = CountingClock(), MemoryJournal()
+    ask = AskHolders((), clock=clock, seconds=1.0, journal=journal)
+    retain = RetainHeld(ask_holders=ask, clock=clock, timing=Release(), journal=journal)
+    found = Inventory().observe({A: DeviceInfo()})
+    board = Board(found.observe({}))
+    running = asyncio.create_task(retain.run(lambda: {YELLOW: board}, _publish_nothing))
+    retain.notice(found)
+    await clock.advance(10 * APART)
+    assert clock.sleeps == 0
+    retain.notice(board.inventory)
+    await clock.advance(3 * APART)
+    assert clock.sleeps == 4
+    board.post(found)
+    await clock.advance(10 * APART)
+    assert clock.sleeps == 4
+    running.cancel()
+    await asyncio.wait({running})
