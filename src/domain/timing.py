@@ -39,6 +39,20 @@ class Pace:
 
 
 @attrs.frozen(kw_only=True)
+class Rereading:
+    """When a configuration file that changed is read again, in seconds.
+
+    - `settle`: once it has been at rest for so long, since it may be written in several steps;
+    - `doubt`: how much longer it must rest before what cannot be used is called bad;
+    - `poll`: from look to look at the file while nothing tells of a change.
+    """
+
+    settle: float = 0.25
+    doubt: float = 1.0
+    poll: float = 30.0
+
+
+@attrs.frozen(kw_only=True)
 class Release:
     """How a device that vanished is let go, in seconds.
 

@@ -37,11 +37,10 @@ class MemoryDeviceSource(RuledSource):
         """Let every scan fail for this reason; an empty one ends that."""
         self._failure = reason
 
-    def follow(self, rules: Iterable[ResourceRule]) -> None:
+    def follow(self, rules: Rulebook) -> None:
         """Go by these rules from the next look on."""
-        newer = Rulebook(rules)
-        self._last = self._last.under(self._rules, newer)
-        self._rules = newer
+        self._last = self._last.under(self._rules, rules)
+        self._rules = rules
 
     def scan(self) -> DeviceTree:
         """Return what is there now."""

@@ -50,9 +50,9 @@ class SysfsScanner(RuledSource):
         self._reader = files
         self._last = Discovery()
 
-    def follow(self, rules: Iterable[ResourceRule]) -> None:
+    def follow(self, rules: Rulebook) -> None:
         """Go by these rules from the next look on."""
-        self._wanted = Rulebook(rules, on_conflict=self._wanted.on_conflict)
+        self._wanted = rules
 
     def scan(self) -> DeviceTree:
         """Return what is there now."""

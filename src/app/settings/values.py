@@ -91,13 +91,15 @@ class Settings:
 class Option:
     """One setting as a file, the environment and the command line name it.
 
-    `parse` takes its text and raises `InvalidValueError`.
+    `parse` takes its text and raises `InvalidValueError`. One that is `live` can change while the
+    plugin runs; the others hold from its next start on.
     """
 
     name: str
     parse: Callable[[str], str | float]
     help: str
     numeric: bool = False
+    live: bool = False
 
     @property
     def variable(self) -> str:
@@ -119,21 +121,27 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
     {
         option.name: option
         for option in (
-            Option(name="domain", parse=_domain, help="domain of resources named without one"),
+            Option(
+                name="domain",
+                parse=_domain,
+                help="domain of resources named without one",
+                live=True,
+            ),
             Option(name="plugin_dir", parse=_path, help="the kubelet's plugin directory"),
             Option(name="kubelet_root", parse=_path, help="the kubelet's --root-dir"),
             Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
             Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
             Option(name="proc_root", parse=_path, help="where the host's /proc is mounted"),
-            Option(name="on_conflict", parse=_conflict, help=" | ".join(CONFLICTS)),
+            Option(name="on_conflict", parse=_conflict, help=" | ".join(CONFLICTS), live=True),
             Option(
                 name="rescan_seconds",
                 parse=_seconds,
                 help="seconds from one look at the hardware to the next",
                 numeric=True,
+                live=True,
             ),
-            Option(name="log_level", parse=_log_level, help=" | ".join(LOG_LEVELS)),
-            Option(name="log_format", parse=_log_format, help=" | ".join(LOG_FORMATS)),
+            Option(name="log_level", parse=_log_level, help=" | ".join(LOG_LEVELS), live=True),
+            Option(name="log_format", parse=_log_format, help=" | ".join(LOG_FORMATS), live=True),
         )
     }
 )

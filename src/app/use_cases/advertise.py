@@ -1,7 +1,7 @@
 """Serve just the resources that the newest tree names."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Self
 
 import attrs
@@ -60,6 +60,7 @@ class Advertise:
         self._served: dict[ResourceName, _Served] = {}
         self._retiring: dict[ResourceName, asyncio.Task[None]] = {}
         self._remembered: dict[ResourceName, Inventory] = {}
+        self._outdated: set[ResourceName] = set()
         self._tasks = asyncio.TaskGroup()
 
     async def __aenter__(self) -> Self:
@@ -82,6 +83,7 @@ class Advertise:
         """Make what is advertised follow `tree`."""
         for name in self._served.keys() - tree.resources.keys():
             self._retire(name)
+        await self._close_outdated()
         for name, served in self._served.items():
             self._post(name, served.board, tree.resources[name])
         known = self._served.keys() | self._remembered.keys()
@@ -90,6 +92,10 @@ class Advertise:
         for name, found in tree.resources.items():
             if name not in self._served:
                 await self._open(name, found)
+
+    def renew(self, names: Iterable[ResourceName]) -> None:
+        """Open these anew with the next tree, if they are served: what they offer is outdated."""
+        self._outdated |= self._served.keys() & set(names)
 
     def doubt(self) -> None:
         """Advertise all that is served as Unhealthy, until a tree confirms it."""
@@ -134,11 +140,25 @@ class Advertise:
             )
         )
 
-    def _retire(self, name: ResourceName) -> None:
+    async def _close_outdated(self) -> None:
+        """Close them without a last word: their devices are there, and listed again at once."""
+        closing = [self._let_go(name) for name in self._outdated & self._served.keys()]
+        self._outdated.clear()
+        for served in closing:
+            served.keeper.stop()
+        if closing:
+            await asyncio.wait({served.life for served in closing})
+
+    def _let_go(self, name: ResourceName) -> _Served:
         served = self._served.pop(name)
         self._watch_kubelet.unfollow(served.keeper)
-        self._post(name, served.board, {})
         self._remembered[name] = served.board.inventory
+        return served
+
+    def _retire(self, name: ResourceName) -> None:
+        served = self._served[name]
+        self._post(name, served.board, {})
+        self._let_go(name)
         self._retiring[name] = self._tasks.create_task(self._say_last_word(name, served))
 
     async def _say_last_word(self, name: ResourceName, served: _Served) -> None:

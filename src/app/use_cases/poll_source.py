@@ -67,6 +67,10 @@ class PollSource(Scanner):
         """Look at once."""
         self._asked.set()
 
+    def every(self, seconds: float | None) -> None:
+        """Look so often from the next look on; None leaves it to the pace."""
+        self._seconds = seconds
+
     async def scan(self, notifier: Notifier, /) -> None:
         """Hand in what the source finds, for ever. Raises what it raises, and `ScanError`."""
         try:

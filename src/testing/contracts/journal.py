@@ -8,7 +8,7 @@ from typing import Any, Protocol, get_type_hints
 
 import attrs
 
-from deviceplugin.domain import events
+from deviceplugin.domain import configuration_events, events
 from deviceplugin.domain.events import Event, ResourceEvent, ScanFailed
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
@@ -20,6 +20,7 @@ _SAMPLES: dict[Any, object] = {
     ResourceName: ResourceName.parse("example.com/widget"),
     tuple[str, ...]: ("a", "b"),
 }
+_MODULES = {each.__name__ for each in (events, configuration_events)}
 _ODD_TEXTS = (
     "",
     "two\nlines",
@@ -34,7 +35,7 @@ _ODD_TEXTS = (
 def event_kinds(root: type[Event] = Event) -> tuple[type[Event], ...]:
     """Return each class of events that can happen."""
     below = [kind for each in root.__subclasses__() for kind in event_kinds(each)]
-    itself = [] if root in {Event, ResourceEvent} or root.__module__ != events.__name__ else [root]
+    itself = [] if root in {Event, ResourceEvent} or root.__module__ not in _MODULES else [root]
     return (*itself, *below)
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook
+from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.ports.driven.device_source import RuledSource
 from deviceplugin.testing.contracts.device_source import (
     NAMES,
@@ -54,9 +55,9 @@ class RuledSourceContract(DeviceSourceContract):
                 world.appear(name)
             before = _found(world)
             assert before.keys() == {WIDGET}
-            world.source.follow([world.rule(GADGET)])
+            world.source.follow(Rulebook([world.rule(GADGET)]))
             assert _found(world) == {GADGET: before[WIDGET]}
-            world.source.follow([world.rule(WIDGET)])
+            world.source.follow(Rulebook([world.rule(WIDGET)]))
             assert _found(world) == before
 
     def test_a_rule_that_changed_offers_what_it_matches_now(self) -> None:
@@ -65,7 +66,7 @@ class RuledSourceContract(DeviceSourceContract):
             for name in NAMES:
                 world.appear(name)
             whole = _found(world)[WIDGET]
-            world.source.follow([world.rule(WIDGET, NAMES[0]), world.rule(GADGET)])
+            world.source.follow(Rulebook([world.rule(WIDGET, NAMES[0]), world.rule(GADGET)]))
             found = _found(world)
             assert len(found[WIDGET]) == 1
             assert len(found[GADGET]) == len(NAMES) - 1
@@ -76,29 +77,30 @@ class RuledSourceContract(DeviceSourceContract):
         with self.world() as world:
             once = attrs.evolve(world.rule(WIDGET, NAMES[0]), advertise_empty=False)
             never = attrs.evolve(world.rule(GADGET, NAMES[1]), advertise_empty=False)
-            world.source.follow([once, never])
+            world.source.follow(Rulebook([once, never]))
             assert _found(world) == {}
             world.appear(NAMES[0])
             assert _found(world).keys() == {WIDGET}
             world.vanish(NAMES[0])
-            world.source.follow([once, world.rule(GADGET, NAMES[1])])
+            world.source.follow(Rulebook([once, world.rule(GADGET, NAMES[1])]))
             assert _found(world) == {WIDGET: {}, GADGET: {}}
-            world.source.follow([attrs.evolve(once, permissions="r")])
+            world.source.follow(Rulebook([attrs.evolve(once, permissions="r")]))
             assert _found(world) == {WIDGET: {}}
-            world.source.follow([])
+            world.source.follow(Rulebook([]))
             assert _found(world) == {}
-            world.source.follow([once])
+            world.source.follow(Rulebook([once]))
             assert _found(world) == {}
 
-    def test_rules_that_contradict_each_other_change_nothing(self) -> None:
-        """Two about one resource are refused; the source goes on by those it has."""
+    def test_what_is_to_happen_to_a_conflict_is_part_of_the_rules(self) -> None:
+        """The same rules may come with another word about that."""
         with self.world() as world:
-            for name in NAMES:
-                world.appear(name)
-            before = _found(world)
-            with pytest.raises(InvalidValueError):
-                world.source.follow([world.rule(GADGET), world.rule(GADGET, NAMES[0])])
-            assert _found(world) == before
+            world.appear(NAMES[0])
+            rules = [world.rule(WIDGET), world.rule(GADGET)]
+            world.source.follow(Rulebook(rules, on_conflict=OnConflict.ERROR))
+            with pytest.raises(ScanError):
+                world.source.scan()
+            world.source.follow(Rulebook(rules, on_conflict=OnConflict.FIRST))
+            assert len(_found(world)[WIDGET]) == 1
 
     def test_the_same_rules_again_change_nothing(self) -> None:
         """However often."""
@@ -106,7 +108,7 @@ class RuledSourceContract(DeviceSourceContract):
             world.appear(NAMES[0])
             before = _found(world)
             for _ in range(3):
-                world.source.follow([world.rule(WIDGET)])
+                world.source.follow(Rulebook([world.rule(WIDGET)]))
                 assert _found(world) == before
 
 

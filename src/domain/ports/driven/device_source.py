@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 from deviceplugin.domain.tree import DeviceTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     # A source that knows nothing of rules does without their memory.
-    from deviceplugin.domain.discovery.matching import ResourceRule
+    from deviceplugin.domain.discovery.rulebook import Rulebook
 
 
 class DeviceSource(Protocol):
@@ -29,11 +27,10 @@ class RuledSource(DeviceSource, Protocol):
     """Finds devices by rules, others of which may take their place while it is in use."""
 
     @abstractmethod
-    def follow(self, rules: "Iterable[ResourceRule]") -> None:
+    def follow(self, rules: "Rulebook") -> None:
         """Go by these rules from the next look on; one that is under way keeps to its own.
 
         Any thread may call it. A resource whose rule goes is not offered any more; one whose rule
-        changed or came is judged anew; of all others nothing is forgotten. Raises
-        `InvalidValueError` if two are about one resource, and goes by the older rules then.
+        changed or came is judged anew; of all others nothing is forgotten.
         """
         ...

@@ -7,6 +7,10 @@ from deviceplugin.testing.contracts.journal import event_kinds, example
 
 PROMISED: Final = {
     "allocation_failed": "resource devices reason",
+    "configuration_rejected": "source faults failures",
+    "configuration_rejected_again": "source faults failures",
+    "configuration_reloaded": "source added removed changed settings",
+    "configuration_unchanged": "source",
     "device_skipped": "resource device reason",
     "devices_allocated": "resource devices",
     "devices_held": "resource devices",
@@ -27,6 +31,7 @@ PROMISED: Final = {
     "registration_lost": "resource endpoint reason",
     "resource_registered": "resource endpoint",
     "resource_stopped": "resource",
+    "restart_needed": "source settings",
     "scan_doubted": "seconds",
     "scan_failed": "reason failures",
     "scan_recovered": "",

@@ -6,6 +6,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.discovery.events import ResourceUnmatched
+from deviceplugin.domain.discovery.rulebook import Rulebook
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import FakeSysfs, Machine
 
@@ -40,7 +41,7 @@ def _resources(scanner: SysfsScanner) -> set[str]:
 def test_a_look_that_is_under_way_keeps_to_its_rules(machine: Machine) -> None:
     """To all of them, to its end; the next one goes by the new ones alone."""
     machine.sysfs.child("a", subsystem="widget", number=(200, 0))
-    scanner = _scanner(machine.sysfs, MemoryJournal(), lambda: scanner.follow(NEW))
+    scanner = _scanner(machine.sysfs, MemoryJournal(), lambda: scanner.follow(Rulebook(NEW)))
     assert _resources(scanner) == {"example.com/widget", "example.com/gadget"}
     assert _resources(scanner) == {"example.com/other", "example.com/gadget"}
 
@@ -50,7 +51,7 @@ def test_what_did_not_change_is_not_told_again(machine: Machine) -> None:
     journal = machine.journal
     scanner = _scanner(machine.sysfs, machine.journal)
     for rules in (OLD, NEW, OLD):
-        scanner.follow(rules)
+        scanner.follow(Rulebook(rules))
         scanner.scan()
     told = [str(event.resource) for event in journal.of(ResourceUnmatched)]
     assert sorted(told) == sorted(

@@ -275,3 +275,34 @@ async def test_100_types_are_each_registered_once(machine: "type[Machine]") -> N
         assert len(it.here.sockets) == 100
         assert it.here.registrations == 200
         assert len(it.here.journal.of(ResourceRegistered)) == 200
+
+
+async def test_what_is_renewed_registers_once_more_and_nothing_else_does(
+    machine: "type[Machine]",
+) -> None:
+    """With the next tree, on another socket; what it advertised before is advertised again."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="abc", green="x"))
+        await it.follow(tree(yellow="ab", green="x"))
+        before = set(it.here.sockets)
+        it.advertise.renew([YELLOW, ResourceName("color.example", "black")])
+        await it.here.clock.settle()
+        assert it.here.registrations == 2
+        await it.follow(tree(yellow="ab", green="x"), tree(yellow="ab", green="x"))
+        assert it.here.registrations == 3
+        assert it.lists() == {"yellow": "ABc", "green": "X"}
+        assert len(it.here.sockets) == len(before & set(it.here.sockets)) + 1 == 2
+
+
+async def test_what_is_renewed_and_gone_is_only_gone(machine: "type[Machine]") -> None:
+    """It says its last word, and comes back as any other that does."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab", green="x"))
+        it.advertise.renew([YELLOW])
+        await it.follow(tree(green="x"))
+        await it.here.clock.advance(5)
+        assert shown(it.here.kubelet.devices(YELLOW)) == "ab"
+        assert it.lists() == {"green": "X"}
+        await it.follow(tree(yellow="ab", green="x"), tree(yellow="ab", green="x"))
+        assert it.lists() == {"yellow": "AB", "green": "X"}
+        assert it.here.registrations == 3

@@ -87,6 +87,19 @@ async def test_a_source_is_asked_at_once_when_somebody_asks_for_a_look() -> None
         assert polling.source.asked == 2, "the next regular look is five seconds after that one"
 
 
+async def test_the_time_between_looks_can_change() -> None:
+    """From the next look on, which whoever changes it may ask for."""
+    async with Polling() as polling:
+        await polling.clock.settle()
+        polling.poll.every(1.0)
+        polling.poll.look_again()
+        await polling.clock.advance(2.9)
+        assert polling.source.asked == 4
+        polling.poll.every(None)
+        await polling.clock.advance(0.1 + Pace().deaf)
+        assert polling.source.asked == 6
+
+
 async def test_a_wish_during_a_look_is_not_lost() -> None:
     """The look under way may have passed what the wish is about."""
     async with Polling() as polling:
