@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, suppress
@@ -94,6 +95,23 @@ async def test_a_directory_that_is_a_link_is_followed_to_wherever_it_leads(
         await _lists(two, "a", "b")
         assert len(_ours(tmp_path / "two")) == 1
     assert _ours(tmp_path / "two") == []
+
+
+async def test_a_directory_that_goes_while_the_kubelet_lives_is_served_in_again(
+    tmp_path: Path, profile: Profile
+) -> None:
+    """Its stream is still open, and so is our socket that was in there: no event of it comes."""
+    directory = tmp_path / "plugins"
+    puppet, manager = _puppet_at(directory)
+    puppet.show(widget="a b")
+    old, new = (FakeKubelet(directory, profile=profile) for _ in range(2))
+    async with _running(old), _serving(manager):
+        await _lists(old, "a", "b")
+        shutil.rmtree(directory)
+        assert old.streams(WIDGET) == 1
+        async with _running(new):
+            await _lists(new, "a", "b")
+            assert len(_ours(directory)) == 1
 
 
 CONFIGURATION = """
