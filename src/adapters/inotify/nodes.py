@@ -34,6 +34,7 @@ _MASK: Final[int] = (
 )
 _ROOT: Final = "/dev"
 _NOTHING: Final = Change()
+_ALL: Final = Change(everything=True)
 
 _Names = tuple[set[str], set[Glob]]
 
@@ -54,7 +55,7 @@ class NodeHotplug(Hotplug):
         dev_root: str = _ROOT,
         journal: Journal,
     ) -> None:
-        self._patterns = tuple(sorted(set(patterns)))
+        self._patterns = _sorted(patterns)
         self._nodes = nodes
         self._dev_root = dev_root.rstrip("/")
         self._journal = journal
@@ -63,13 +64,25 @@ class NodeHotplug(Hotplug):
         self._news = _NOTHING
         self._woken = asyncio.Event()
         self._degraded = False
-        self._closed = not self._patterns
+        self._closed = False
         self._cover()
 
     @property
     def heard(self) -> bool:
         """Whether inotify tells us, if there is anything to tell."""
         return self._instance is not None or not self._patterns
+
+    def look_for(self, patterns: Iterable[str]) -> None:
+        """Watch for these from now on, and tell that everything may have changed."""
+        newer = _sorted(patterns)
+        if newer == self._patterns or self._closed:
+            return
+        self._patterns = newer
+        if newer:
+            self._cover()
+        else:
+            self._release()
+        self._note(_ALL)
 
     async def changed(self) -> Change:
         """Return the nodes that came or went since the last return."""
@@ -102,11 +115,11 @@ class NodeHotplug(Hotplug):
                 self._take(event)
         except OSError as error:
             self._degrade(error)
-            self._note(Change(everything=True))
+            self._note(_ALL)
 
     def _take(self, event: Event) -> None:
         if event.mask & flags.Q_OVERFLOW:
-            self._note(Change(everything=True))
+            self._note(_ALL)
             return
         folder, (names, globs) = self._wanted.get(event.wd, ("", (set[str](), set[Glob]())))
         fits = event.name in names or any(glob.fits(event.name) for glob in globs)
@@ -120,7 +133,7 @@ class NodeHotplug(Hotplug):
 
     def _cover(self) -> None:
         """Watch the folders as they are now. The kernel gives a known folder its watch again."""
-        if self._closed:
+        if self._closed or not self._patterns:
             return
         try:
             instance = self._instance = self._instance or open_instance()
@@ -175,3 +188,7 @@ class NodeHotplug(Hotplug):
             self._instance.close()
             self._instance = None
             self._wanted = {}
+
+
+def _sorted(patterns: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(patterns)))

@@ -83,6 +83,10 @@ class UeventHotplug(Hotplug):
         """Whether the kernel tells us."""
         return self._socket is not None and not self._isolated
 
+    def attend_to(self, matters: Callable[[str], bool]) -> None:
+        """Let others say from now on which subsystems matter."""
+        self._matters = matters
+
     async def changed(self) -> Change:
         """Return what the kernel announced since the last return, once it matters."""
         self._listen()

@@ -132,3 +132,50 @@ def test_who_asks_for_no_node_needs_no_inotify(
     monkeypatch.setattr(nodes, "open_instance", None)
     with watching(tmp_path) as hotplug:
         assert hotplug.heard
+
+
+async def test_others_can_be_looked_for(tmp_path: Path) -> None:
+    """At once, by a call that is under way, too: none before, others, and none again."""
+    with watching(tmp_path) as hotplug:
+        assert hotplug.heard
+        for name in ("a", "b"):
+            waiting = asyncio.create_task(hotplug.changed())
+            await asyncio.sleep(0)
+            hotplug.look_for([f"/dev/{name}*"])
+            assert await soon(asyncio.wait_for(waiting, None)) == Change(everything=True)
+            for other in ("a1", "b1"):
+                (tmp_path / other).touch()
+                (tmp_path / other).unlink()
+            assert await soon(hotplug.changed()) == node(f"/dev/{name}1")
+        hotplug.look_for([])
+        assert await soon(hotplug.changed()) == Change(everything=True)
+        assert hotplug.heard
+        (tmp_path / "b1").touch()
+        assert not await _is_told(hotplug)
+
+
+async def test_the_same_again_is_no_change(tmp_path: Path) -> None:
+    with watching(tmp_path, "/dev/a", "/dev/b") as hotplug:
+        hotplug.look_for(["/dev/b", "/dev/a", "/dev/a"])
+        assert not await _is_told(hotplug)
+        (tmp_path / "a").touch()
+        assert await soon(hotplug.changed()) == node("/dev/a")
+
+
+async def test_after_the_end_nothing_is_looked_for(tmp_path: Path) -> None:
+    with watching(tmp_path, "/dev/a") as hotplug:
+        hotplug.close()
+        hotplug.look_for(["/dev/b"])
+        (tmp_path / "b").touch()
+        assert not await _is_told(hotplug)
+
+
+async def _is_told(hotplug: NodeHotplug) -> bool:
+    """Say whether there is anything to tell, after the loop had time to hear it."""
+    waiting = asyncio.create_task(hotplug.changed())
+    for _ in range(5):
+        await asyncio.sleep(0.001)
+    told = waiting.done()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    return told

@@ -88,6 +88,19 @@ async def test_what_does_not_matter_wakes_nobody_and_is_told_along(kernel: Kerne
     assert told == Change(paths=frozenset({"/devices/virtual/net/veth0", "/devices/usb1"}))
 
 
+async def test_what_matters_can_change(kernel: Kernel) -> None:
+    """For a call that is under way, too."""
+    waiting = asyncio.create_task(kernel.hotplug.changed())
+    await asyncio.sleep(0)
+    kernel.hotplug.attend_to(lambda subsystem: subsystem == "net")
+    kernel.announce("/devices/usb1")
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not waiting.done()
+    kernel.announce("/devices/virtual/net/veth0", "net")
+    assert await soon(kernel_result(waiting))
+
+
 async def kernel_result(task: "asyncio.Task[Change]") -> Change:
     """Wait for a call."""
     return await task
