@@ -24,7 +24,6 @@ from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Holdings
-from deviceplugin.testing.contracts.law import eventually
 
 NAMES = [ResourceName("example.com", f"widget{number}") for number in range(100)]
 WIDGET = NAMES[0]
@@ -58,37 +57,6 @@ async def test_one_call_answers_for_all_resources_that_ask_at_once(tmp_path: Pat
             frozenset({DeviceId(name.name)}) for name in NAMES
         ]
         assert server.calls == 1
-
-
-async def test_calls_keep_a_distance_from_each_other(tmp_path: Path) -> None:
-    """By the clock; all who wait for the next one get it."""
-    clock = ManualClock()
-    async with kubelet(tmp_path) as server:
-        holders = source(tmp_path, clock)
-        await holders.holders(WIDGET)
-        asked = [asyncio.ensure_future(holders.holders(name)) for name in NAMES]
-        await clock.advance(INTERVAL * 0.9)
-        assert server.calls == 1
-        await clock.advance(INTERVAL)
-        await asyncio.gather(*asked)
-        assert server.calls == 2
-
-
-async def test_who_asks_while_a_call_is_under_way_waits_for_the_next(tmp_path: Path) -> None:
-    """Its answer may have been made before something changed."""
-    clock = ManualClock()
-    async with kubelet(tmp_path) as server:
-        server.may_answer.clear()
-        holders = source(tmp_path, clock)
-        first = asyncio.ensure_future(holders.holders(WIDGET))
-        await eventually(lambda: server.calls)
-        late = [asyncio.ensure_future(holders.holders(WIDGET)) for _ in range(3)]
-        await asyncio.sleep(0)
-        server.may_answer.set()
-        await first
-        await clock.advance(INTERVAL)
-        await asyncio.gather(*late)
-        assert server.calls == 2
 
 
 async def test_a_refusal_is_shared_as_an_answer_is(tmp_path: Path) -> None:
