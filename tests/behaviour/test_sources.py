@@ -13,7 +13,15 @@ from deviceplugin import DeviceInfo, DeviceTree, Manager
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.app.settings import load
-from deviceplugin.testing.kubelet import FakeKubelet, Pod, PodRejected, PreferenceAsked, Profile
+from deviceplugin.testing.kubelet import (
+    FakeKubelet,
+    Pod,
+    PodAdmitted,
+    PodRejected,
+    PreferenceAsked,
+    Profile,
+)
+from deviceplugin.testing.sysfs import FakeDevice, FakeSysfs
 
 NULL = """
 version: 1
@@ -100,3 +108,59 @@ async def test_what_a_configuration_says_of_a_resource_holds(
         assert not isinstance(verdict, PodRejected)
         assert {node.permissions for node in verdict.containers["main"].answer.devices} == {"r"}
         assert bool(kubelet.history.of(PreferenceAsked)) == (policy == "packed")
+
+
+PORTS = """
+version: 1
+domain: example.com
+rescan_seconds: 0.1
+resources:
+  - name: widget
+    match: [{subsystem: tty}]
+"""
+
+
+async def test_a_device_that_is_plugged_in_elsewhere_is_the_same_with_another_node(
+    tmp_path: Path, profile: Profile
+) -> None:
+    """Unhealthy while it is out, Healthy again under its id, and the next pod gets the new node.
+
+    Its nodes are those that every machine has; that they are a port's is what sysfs says here.
+    """
+    sysfs = FakeSysfs(tmp_path / "machine")
+    hub = sysfs.usb_hub(1, below=sysfs.pci("0000:00:14.0"))
+
+    def plugged(port: int, name: str, node: str, minor: int) -> FakeDevice:
+        usb = sysfs.usb(f"1-{port}", below=hub, number=port, serial="A1")
+        tty = sysfs.usb_interface(usb)
+        sysfs.child(name, subsystem="tty", below=tty, number=(1, minor), node=node)
+        return usb
+
+    usb = plugged(2, "ttyUSB0", "null", 3)
+    file, plugins = tmp_path / "plugin.yaml", tmp_path / "plugins"
+    file.write_text(PORTS)
+    flags = {"plugin_dir": str(plugins), "sys_root": str(sysfs.root)}
+    kubelet = FakeKubelet(plugins, profile=profile)
+
+    async def given(name: str) -> list[str]:
+        pod = Pod.asking(name, {WIDGET: 1})
+        verdict = await beside(lambda: kubelet.admit(pod))
+        assert isinstance(verdict, PodAdmitted), verdict
+        kubelet.remove(pod)
+        return [node.host_path for node in verdict.containers["main"].answer.devices]
+
+    async def sees(allocatable: int) -> list[str]:
+        seen = await beside(
+            lambda: kubelet.await_resource(WIDGET, lambda seen: seen.allocatable == allocatable)
+        )
+        return list(seen.devices)
+
+    async with _serving(Manager.configured(load(str(file), {}, flags)), kubelet):
+        ids = await sees(1)
+        assert len(ids) == 1
+        assert await given("p") == ["/dev/null"]
+        sysfs.remove(usb)
+        assert await sees(0) == ids
+        plugged(3, "ttyUSB1", "zero", 5)
+        assert await sees(1) == ids
+        assert await given("q") == ["/dev/zero"]
