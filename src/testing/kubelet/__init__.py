@@ -9,7 +9,9 @@ For a plugin in any language; it needs no cluster, no root and no event loop::
         kubelet.restart()
 """
 
+from deviceplugin.testing.kubelet.asking import Held, ask_pod_resources
 from deviceplugin.testing.kubelet.errors import (
+    AllocationError,
     ContainerStartError,
     FakeKubeletError,
     KubeletDownError,
@@ -66,6 +68,7 @@ from deviceplugin.testing.kubelet.values import Answer, Device, DeviceSpec, Moun
 __all__ = [
     "REAL_LIMITS",
     "AllocateAsked",
+    "AllocationError",
     "Answer",
     "CheckpointWritten",
     "Container",
@@ -81,6 +84,7 @@ __all__ = [
     "FakeKubeletError",
     "Faults",
     "Hang",
+    "Held",
     "History",
     "InfoAsked",
     "KubeletDownError",
@@ -116,4 +120,5 @@ __all__ = [
     "StreamOpened",
     "Unserved",
     "Verdict",
+    "ask_pod_resources",
 ]

@@ -34,7 +34,7 @@ class Allocator:
         One call for each resource, in random order as from a Go map. What other resources have
         already given is not taken back.
         """
-        chooser = Chooser(manager=self.manager, history=self.history, chance=self.chance)
+        chooser = self._chooser
         asked = False
         for want in self.chance.sample(tuple(wants), len(wants)):
             ids = chooser.choose(want, mask, reusable.get(want.resource, frozenset()))
@@ -43,6 +43,14 @@ class Allocator:
                 asked = True
         if asked:
             self.manager.write_checkpoint()
+
+    def prefer(self, resource: str, size: int) -> frozenset[str]:
+        """Return what the plugin prefers of the free devices; raises `AllocationError`."""
+        return self._chooser.prefer(resource, size)
+
+    @property
+    def _chooser(self) -> Chooser:
+        return Chooser(manager=self.manager, history=self.history, chance=self.chance)
 
     def _call(self, want: Want, ids: frozenset[str]) -> None:
         answer = self._answer(want, self.chance.sample(sorted(ids), len(ids)))

@@ -38,10 +38,18 @@ class Chooser:
         choice = Choice(want.resource, want.size, self.chance)
         try:
             choice.reuse(reusable)
-            choice.complete(self._pool(want.resource, snapshot, mask), self._prefer(want))
+            choice.complete(self._pool(want.resource, snapshot, mask), self._prefer(want.resource))
         finally:
             self.manager.allocations.mark(want.resource, choice.taken)
         return frozenset(choice.taken)
+
+    def prefer(self, resource: str, size: int) -> frozenset[str]:
+        """Ask the plugin about the free devices and take none; raises `AllocationError`."""
+        options = self.manager.options(resource)
+        if options is None or not options.preferred:
+            raise AllocationError(f"{resource} does not offer GetPreferredAllocation")
+        pool = self._pool(resource, self._usable(resource, frozenset()), None)
+        return self._prefer(resource)(pool.free, frozenset(), size)
 
     def _usable(self, resource: str, held: frozenset[str]) -> Snapshot:
         snapshot = self.manager.snapshot(resource)
@@ -59,24 +67,24 @@ class Chooser:
         free = snapshot.healthy - self.manager.allocations.marked(resource)
         return Pool.sort(free, snapshot.devices, mask)
 
-    def _prefer(self, want: Want) -> Prefer:
+    def _prefer(self, resource: str) -> Prefer:
         def prefer(
             available: frozenset[str],
             must_include: frozenset[str],
             size: int,
         ) -> frozenset[str]:
-            options = self.manager.options(want.resource)
+            options = self.manager.options(resource)
             if options is None or not options.preferred:
                 return frozenset()
             self.history.add(
                 PreferenceAsked(
-                    resource=want.resource,
+                    resource=resource,
                     available=available,
                     must_include=must_include,
                     size=size,
                 ),
             )
-            link = self.manager.link(want.resource)
+            link = self.manager.link(resource)
             return frozenset(link.prefer(available, must_include, size))
 
         return prefer

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
-from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from deviceplugin.testing.kubelet.active import ActivePods
@@ -142,12 +141,7 @@ class FakeKubelet:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *failure: object) -> None:
         """Stop."""
         self.stop()
 
@@ -219,6 +213,14 @@ class FakeKubelet:
         """
         life = self._alive()
         return self._during(life, lambda: life.starting.start(pod, pod.container(container)))
+
+    def prefer(self, resource: str, size: int) -> frozenset[str]:
+        """Return which free devices the plugin would rather give to a pod; nobody gets them.
+
+        Raises `AllocationError` if it cannot be asked, and what `admit` raises.
+        """
+        life = self._alive()
+        return self._during(life, lambda: life.admission.allocator.prefer(resource, size))
 
     def remove(self, pod: Pod) -> None:
         """End a pod. No plugin hears of it; the devices are free from the next admission on."""
