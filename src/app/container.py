@@ -37,7 +37,7 @@ from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
-from deviceplugin.app.use_cases.poll_source import PollSource
+from deviceplugin.app.use_cases.poll_source import PollSource, nothing_to_forget
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
 from deviceplugin.app.use_cases.scan import RunScanner
@@ -50,7 +50,7 @@ from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.host_use import HostUse
-from deviceplugin.domain.ports.driven.hotplug import Hotplug
+from deviceplugin.domain.ports.driven.hotplug import Change, Hotplug
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -176,8 +176,20 @@ class Container(DeclarativeContainer):
     hotplugs: Provider[Any] = Selector(
         origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug)
     )
+    forget: Provider[Callable[[Change], None]] = Selector(
+        origin,
+        scanner=Object(nothing_to_forget),
+        source=Object(nothing_to_forget),
+        sysfs=sysfs.provided.forget,
+    )
     poll: Singleton[PollSource] = Singleton(
-        PollSource, source, worker=worker, clock=clock, seconds=rescan_seconds, hotplugs=hotplugs
+        PollSource,
+        source,
+        worker=worker,
+        clock=clock,
+        seconds=rescan_seconds,
+        hotplugs=hotplugs,
+        forget=forget,
     )
     scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
     look_again: Provider[Callable[[], None]] = Selector(

@@ -25,21 +25,26 @@ class MemoryDeviceNodes(DeviceNodes):
 
     def __init__(self) -> None:
         self._entries: dict[str, NodeNumber | _Link | None] = {}
+        self._there: set[str] | None = None
 
     def add_node(self, path: str, number: NodeNumber) -> None:
         """Let a device node be there."""
+        self._there = None
         self._entries[path] = number
 
     def add_file(self, path: str) -> None:
         """Let a plain file be there."""
+        self._there = None
         self._entries[path] = None
 
     def add_link(self, path: str, target: str) -> None:
         """Let a symbolic link be there."""
+        self._there = None
         self._entries[path] = _Link(target)
 
     def remove(self, path: str) -> None:
         """Remove what was added."""
+        self._there = None
         del self._entries[path]
 
     def number(self, path: str) -> NodeNumber | None:
@@ -70,11 +75,13 @@ class MemoryDeviceNodes(DeviceNodes):
 
     def _paths(self) -> set[str]:
         """Return every path that is there, folders included."""
-        return {
-            path
-            for entry in self._entries
-            for path in accumulate(entry.split("/"), "{}/{}".format)
-        }
+        if self._there is None:
+            self._there = {
+                path
+                for entry in self._entries
+                for path in accumulate(entry.split("/"), "{}/{}".format)
+            }
+        return self._there
 
     def _followed(self, path: str) -> str | None:
         """Return where `path` leads to within /dev, or None."""

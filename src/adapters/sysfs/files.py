@@ -6,7 +6,8 @@ is for root alone. So a failure means "nothing there", noted if a person may wan
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+import stat
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from deviceplugin.adapters.sysfs.directories import MAX_LINKS, Directories
@@ -40,7 +41,13 @@ def read_page(path: str) -> bytes:
         os.close(handle)
 
 
-_Unreadable = DirectoryUnreadable | EntryUnreadable
+Unreadable = DirectoryUnreadable | EntryUnreadable
+Identity = tuple[int, int, int]
+"""File system, inode and time of the last change of a directory.
+
+sysfs never gives an inode to two things (on 64 bits, since Linux 5.5); other file systems do, and
+there the time tells. In sysfs a time may change for nothing, which costs one more look.
+"""
 
 
 class Files:
@@ -60,7 +67,7 @@ class Files:
         self._read = read
         self._listdir = listdir
         self._directories = Directories(self._root)
-        self.notes: list[_Unreadable] = []
+        self.notes: list[Unreadable] = []
 
     def names(self, directory: str) -> tuple[str, ...]:
         """Return the names in a directory, sorted; none if it is not there or not in the root."""
@@ -101,6 +108,34 @@ class Files:
         names = [name for name in self.names(directory) if name.startswith(prefix)]
         found = (self.device(f"{real}/{name}") for name in names)
         return tuple(path for path in found if path)
+
+    def devices(self, directory: str) -> Iterable[str]:
+        """Yield the directories below /devices that the links in a directory stand for."""
+        real = self.directory(directory)
+        for name in self.names(directory):
+            path = self.device(f"{real}/{name}")
+            if path is not None:
+                yield path
+
+    def identity(self, path: str) -> Identity | None:
+        """Return which directory is at `path`, itself without links; None if there is none."""
+        try:
+            found = os.lstat(self._root + path)
+        except OSError:
+            return None
+        is_directory = stat.S_ISDIR(found.st_mode)
+        return (found.st_dev, found.st_ino, found.st_ctime_ns) if is_directory else None
+
+    def numbers(self, directory: str) -> Mapping[str, int]:
+        """Return the inode of each entry of a directory without links: those of links themselves.
+
+        Nothing if it cannot be listed.
+        """
+        try:
+            with os.scandir(self._root + directory) as entries:
+                return {entry.name: entry.inode() for entry in entries}
+        except OSError:
+            return {}
 
     def link(self, path: str) -> str | None:
         """Return where a link points, as it is written; None if there is no link."""
@@ -164,7 +199,7 @@ class Files:
         except OSError:
             return None
 
-    def _failed(self, kind: type[_Unreadable], path: str, error: OSError) -> None:
+    def _failed(self, kind: type[Unreadable], path: str, error: OSError) -> None:
         if error.errno not in _GONE:
             if kind is EntryUnreadable and error.errno in _FORBIDDEN:
                 kind = EntryForbidden

@@ -38,7 +38,7 @@ class Look:
 
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate with the rules that match it, and everything known if one does."""
-        sighting = self._rules.judge(entry.candidate, partial(self._learn, entry.path))
+        sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.path))
         if not sighting.claims:
             return sighting
         return Sighting(self._completed(entry.path, sighting.candidate), sighting.claims)

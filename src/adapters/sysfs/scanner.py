@@ -6,15 +6,20 @@ from pathlib import Path
 
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.look import Look
+from deviceplugin.adapters.sysfs.memory import Memory
 from deviceplugin.adapters.sysfs.places import Places
-from deviceplugin.adapters.sysfs.walk import walk
+from deviceplugin.adapters.sysfs.recall import AskedNodes, Recall
+from deviceplugin.adapters.sysfs.remembering import RememberingFiles
+from deviceplugin.adapters.sysfs.walk import Entry, walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.events import Event
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import RuledSource
 from deviceplugin.domain.ports.driven.host_use import HostUse
+from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
 
@@ -48,6 +53,9 @@ class SysfsScanner(RuledSource):
         self._journal = journal
         self._root = sys_root
         self._reader = files
+        self._memory = Memory(self._rules.changing)
+        self._seen: tuple[Sighting, ...] | None = None
+        self._notes = frozenset[Event]()
         self._last = Discovery()
 
     def follow(self, rules: Rulebook) -> None:
@@ -57,13 +65,23 @@ class SysfsScanner(RuledSource):
     def scan(self) -> DeviceTree:
         """Return what is there now."""
         self._take_over()
-        files = self._files()
-        sightings = self._sightings(files)
-        found = discover(self._rules, sightings, before=self._last, remarks=files.notes)
-        for event in found.news_since(self._last):
-            self._journal.record(event)
-        self._last = found
-        return found.tree()
+        self._memory.begin()
+        files = RememberingFiles(self._files(), self._memory)
+        nodes = AskedNodes(self._nodes)
+        recall = Recall(files, nodes, self._memory, lambda: self._look(files, nodes).at)
+        seen = self._sightings(files, recall.at)
+        notes = frozenset[Event](files.notes)
+        recall.end()
+        if seen != self._seen or notes != self._notes:
+            found = discover(self._rules, seen, before=self._last, remarks=notes)
+            for event in found.news_since(self._last):
+                self._journal.record(event)
+            self._last, self._seen, self._notes = found, seen, notes
+        return self._last.tree()
+
+    def forget(self, change: Change) -> None:
+        """Look anew at what may have changed, with all below it. Any thread may call it."""
+        self._memory.forget(change)
 
     def sightings(self) -> tuple[Sighting, ...]:
         """Return every device that was looked at, with the rules that match it.
@@ -71,14 +89,16 @@ class SysfsScanner(RuledSource):
         Raises `ScanError` as `scan` does; nothing is recorded.
         """
         self._take_over()
-        return self._sightings(self._files())
+        files = self._files()
+        return self._sightings(files, self._look(files, self._nodes).at)
 
     def _take_over(self) -> None:
         """Let the rules that are wanted now be those of a whole look, whatever is wanted later."""
         wanted = self._wanted
         if wanted is not self._rules:
             self._last = self._last.under(self._rules, wanted)
-            self._rules = wanted
+            self._rules, self._seen = wanted, None
+            self._memory.follow(wanted.changing)
 
     def _files(self) -> Files:
         try:
@@ -91,9 +111,11 @@ class SysfsScanner(RuledSource):
             raise ScanError(f"{self._root} is no sysfs: there is no {self._root}/devices")
         return self._reader(self._root)
 
-    def _sightings(self, files: Files) -> tuple[Sighting, ...]:
+    def _look(self, files: Files, nodes: DeviceNodes) -> Look:
+        return Look(files, self._rules, nodes, self._host)
+
+    def _sightings(self, files: Files, look: Callable[[Entry], Sighting]) -> tuple[Sighting, ...]:
         places = Places(files, self._nodes, self._rules.scope.nodes)
-        look = Look(files, self._rules, self._nodes, self._host)
-        shown = map(look.at, walk(files, self._rules, places))
+        shown = map(look, walk(files, self._rules, places))
         orphans = (self._rules.judge(each, lacking) for each in places.without_device())
         return (*shown, *orphans)

@@ -12,22 +12,32 @@ from deviceplugin.domain.discovery.rulebook import Rulebook
 
 @attrs.frozen
 class Entry:
-    """A device that the walk met: its directory, and what the directory's links tell of it."""
+    """A device that the walk met: its directory, and what the links to it tell."""
 
     path: str
-    candidate: Candidate
+    subsystem: str
+    paths: tuple[str, ...] = ()
+
+    def candidate(self) -> Candidate:
+        """Return it as rules see it before anything is read."""
+        return Candidate(
+            name=printable(self.path.rpartition("/")[2]),
+            subsystem=printable(self.subsystem),
+            devpath=printable(self.path),
+            paths=self.paths,
+        )
 
 
 def walk(files: Files, rules: Rulebook, places: Places) -> Iterable[Entry]:
     """Return each device in scope once: those of the subsystems, and those asked for by path."""
     met = {
-        path: _entry(path, subsystem, places)
+        path: Entry(path, subsystem, places.paths.get(path, ()))
         for subsystem in _subsystems(files, rules)
         for path in _devices(files, subsystem)
     }
     for path in places.paths:
         if path not in met:
-            met[path] = _entry(path, _subsystem_of(files, path), places)
+            met[path] = Entry(path, _subsystem_of(files, path), places.paths[path])
     return met.values()
 
 
@@ -42,23 +52,9 @@ def _subsystems(files: Files, rules: Rulebook) -> Iterator[str]:
 
 def _devices(files: Files, subsystem: str) -> Iterator[str]:
     """Yield the directories of a subsystem's devices. One name may be a class and a bus."""
-    for directory in (f"/class/{subsystem}", f"/bus/{subsystem}/devices"):
-        real = files.directory(directory)
-        for name in files.names(directory):
-            path = files.device(f"{real}/{name}")
-            if path is not None:
-                yield path
+    yield from files.devices(f"/class/{subsystem}")
+    yield from files.devices(f"/bus/{subsystem}/devices")
 
 
 def _subsystem_of(files: Files, path: str) -> str:
     return (files.link(f"{path}/subsystem") or "").rpartition("/")[2]
-
-
-def _entry(path: str, subsystem: str, places: Places) -> Entry:
-    candidate = Candidate(
-        name=printable(path.rpartition("/")[2]),
-        subsystem=printable(subsystem),
-        devpath=printable(path),
-        paths=places.paths.get(path, ()),
-    )
-    return Entry(path, candidate)

@@ -21,8 +21,8 @@ LOOK_SECONDS: Final = 30.0
 _NOTHING: Final = Change()
 
 
-def remember(_: Change) -> None:
-    """Do nothing about a change: the source remembers nothing that could be void."""
+def nothing_to_forget(_: Change) -> None:
+    """Do nothing about a change: the source remembers nothing that it could make void."""
 
 
 class PollSource(Scanner):
@@ -45,7 +45,7 @@ class PollSource(Scanner):
         clock: Clock,
         seconds: float | None,
         hotplugs: Sequence[Hotplug] = (),
-        forget: Callable[[Change], None] = remember,
+        forget: Callable[[Change], None] = nothing_to_forget,
         pace: Pace | None = None,
     ) -> None:
         """Look at nothing yet."""

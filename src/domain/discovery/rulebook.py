@@ -120,6 +120,11 @@ class Rulebook:
         return iter(self._rules)
 
     @property
+    def changing(self) -> frozenset[str]:
+        """The names of files that some rule says may change while a device stays the same."""
+        return frozenset[str]()
+
+    @property
     def scope(self) -> Scope:
         """Where to look."""
         scope = Scope()
