@@ -4,7 +4,7 @@ Each provider is annotated with its port, so that a type checker refuses an adap
 fit; a test builds every provider, because it cannot see wrong keywords.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dependency_injector.containers import DeclarativeContainer
@@ -33,6 +33,7 @@ from deviceplugin.adapters.system import (
     SystemDeviceNodes,
     ThreadWorker,
 )
+from deviceplugin.app import parts
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
@@ -50,7 +51,7 @@ from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.host_use import HostUse
-from deviceplugin.domain.ports.driven.hotplug import Change, Hotplug
+from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -59,8 +60,10 @@ from deviceplugin.domain.routes import Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
-    from deviceplugin.adapters.sysfs.files import Files
-    from deviceplugin.domain.discovery.matching import ResourceRule
+    from deviceplugin.adapters.uevent import UeventHotplug
+    from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
+    from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
+    from deviceplugin.domain.ports.driven.device_source import RuledSource
 
 HANDLER_SECONDS = 10.0
 """The bound of one call of the author's code; the kubelet sets none for most."""
@@ -70,56 +73,15 @@ def _nothing() -> None:
     """Do nothing: an author's scanner looks when it likes."""
 
 
-def _sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
-    rules: "Sequence[ResourceRule]",
-    *,
-    on_conflict: str,
-    sys_root: str,
-    nodes: DeviceNodes,
-    host: HostUse,
-    journal: Journal,
-    reader: "Callable[[str], Files] | None",
-) -> DeviceSource:
-    """Import the scanner when it is needed: an author's own plugin does without its memory."""
-    from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
-    from deviceplugin.adapters.sysfs.files import Files  # noqa: PLC0415
-    from deviceplugin.domain.discovery.rulebook import OnConflict  # noqa: PLC0415
-
-    return SysfsScanner(
-        rules,
-        on_conflict=OnConflict(on_conflict),
-        sys_root=sys_root,
-        nodes=nodes,
-        host=host,
-        journal=journal,
-        files=reader or Files,
-    )
-
-
-def _uevents(rules: "Sequence[ResourceRule]", *, journal: Journal) -> Hotplug:
-    """Import what hears the kernel only where sysfs is looked at."""
-    from deviceplugin.adapters.uevent import UeventHotplug  # noqa: PLC0415
-    from deviceplugin.domain.discovery.bustle import matters_to  # noqa: PLC0415
-
-    return UeventHotplug(journal=journal, matters=matters_to(rules))
-
-
-def _node_hotplug(
-    rules: "Sequence[ResourceRule]", *, nodes: DeviceNodes, dev_root: str, journal: Journal
-) -> Hotplug:
-    from deviceplugin.domain.discovery.rulebook import Rulebook  # noqa: PLC0415
-
-    patterns = Rulebook(rules).scope.nodes
-    return NodeHotplug(patterns, nodes=nodes, dev_root=dev_root, journal=journal)
-
-
 class Container(DeclarativeContainer):
     """One plugin. `origin` says where its devices come from.
 
     - `scanner`: the author's own `scan`, which loops.
     - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
       list old.
-    - `sysfs`: what `rules` find in sysfs, asked likewise; `reader` makes another reader of it.
+    - `sysfs`: what `rules` find in sysfs, asked likewise; `reader` makes another reader of it. If
+      they are those of a `configuration`, another one can take its place, with the `policies` of
+      its resources; `reread` reads it again.
     """
 
     origin: Provider[str] = Dependency(instance_of=str)
@@ -135,6 +97,9 @@ class Container(DeclarativeContainer):
     proc_root: Provider[str] = Dependency(instance_of=str, default="/proc")
     on_conflict: Provider[str] = Dependency(instance_of=str, default="first")
     reader: Provider[Any] = Object(None)
+    configuration: Provider[Any] = Dependency(default=Object(None))
+    policies: Provider[Any] = Dependency(default=Object(None))
+    reread: Provider[Any] = Dependency(default=Object(None))
     timing: Provider[Timing] = Dependency(instance_of=Timing)
 
     clock: Provider[Clock] = Singleton(SystemClock)
@@ -158,8 +123,8 @@ class Container(DeclarativeContainer):
 
     nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
     host_use: Provider[HostUse] = Singleton(ProcHostUse, nodes=nodes, proc_root=proc_root)
-    sysfs: Provider[DeviceSource] = Singleton(
-        _sysfs_scanner,
+    sysfs: Provider["RuledSource"] = Singleton(
+        parts.sysfs_scanner,
         rules,
         on_conflict=on_conflict,
         sys_root=sys_root,
@@ -169,9 +134,9 @@ class Container(DeclarativeContainer):
         reader=reader,
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
-    uevents: Provider[Hotplug] = Singleton(_uevents, rules, journal=journal)
-    node_hotplug: Provider[Hotplug] = Singleton(
-        _node_hotplug, rules, nodes=nodes, dev_root=dev_root, journal=journal
+    uevents: Provider["UeventHotplug"] = Singleton(parts.uevent_hotplug, rules, journal=journal)
+    node_hotplug: Provider[NodeHotplug] = Singleton(
+        parts.node_hotplug, rules, nodes=nodes, dev_root=dev_root, journal=journal
     )
     hotplugs: Provider[Any] = Selector(
         origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug)
@@ -246,6 +211,29 @@ class Container(DeclarativeContainer):
         clock=clock,
         journal=journal,
     )
+    reload: Provider["ReloadConfiguration | None"] = Singleton(
+        parts.reload_configuration,
+        configuration,
+        source=sysfs,
+        uevents=uevents,
+        nodes=node_hotplug,
+        policies=policies,
+        advertise=advertise,
+        poll=poll,
+        journal=journal,
+    )
+    watched: Provider["WatchConfiguration | None"] = Singleton(
+        parts.watch_configuration,
+        configuration,
+        reread=reread,
+        reload=reload,
+        worker=worker,
+        clock=clock,
+        journal=journal,
+    )
+    watch: Provider[Any] = Selector(
+        origin, scanner=Object(None), source=Object(None), sysfs=watched
+    )
     run_scanner: Provider[RunScanner] = Singleton(
         RunScanner, scanner=scanner, worker=worker, clock=clock, chance=chance, journal=journal
     )
@@ -256,5 +244,6 @@ class Container(DeclarativeContainer):
         advertise=advertise,
         watch_kubelet=watch_kubelet,
         hotplugs=hotplugs,
+        watch_configuration=watch,
         directories=List(directory),
     )

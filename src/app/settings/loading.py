@@ -22,11 +22,15 @@ PRESETS: Final = "presets"
 
 @attrs.frozen(kw_only=True)
 class Configuration:
-    """How the plugin runs and what it offers, and where that is written."""
+    """How the plugin runs and what it offers, and where that is written.
+
+    `source` names that to people; `path` is its file, if it is one.
+    """
 
     settings: Settings
     rules: tuple[ResourceRule, ...]
     source: str
+    path: str | None = None
 
 
 def load(
@@ -49,7 +53,7 @@ def load(
         raise InvalidConfigurationError([*faults, *error.faults]) from error
     if faults or reader.faults:
         raise InvalidConfigurationError([*faults, *reader.faults])
-    return Configuration(settings=settings, rules=rules, source=reader.source)
+    return Configuration(settings=settings, rules=rules, source=reader.source, path=path)
 
 
 def _given(

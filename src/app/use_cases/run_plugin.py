@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -11,6 +12,10 @@ from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.hotplug import Hotplug
+
+if TYPE_CHECKING:
+    # A plugin without a configuration does without the memory.
+    from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
 
 
 @attrs.frozen(kw_only=True)
@@ -23,6 +28,7 @@ class RunPlugin:
     watch_kubelet: WatchKubelet
     directories: Sequence[PluginDirectory]
     hotplugs: Sequence[Hotplug] = ()
+    watch_configuration: "WatchConfiguration | None" = None
     _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     def stop(self) -> None:
@@ -35,11 +41,13 @@ class RunPlugin:
         try:
             async with asyncio.TaskGroup() as tasks, self.advertise:
                 scanning = tasks.create_task(self.run_scanner(latest, self.advertise.doubt))
-                others = (
+                others = [
                     tasks.create_task(self.watch_kubelet.run()),
                     tasks.create_task(self._follow(latest)),
                     scanning,
-                )
+                ]
+                if self.watch_configuration is not None:
+                    others.append(tasks.create_task(self.watch_configuration.run()))
                 try:
                     await self._end(scanning)
                 finally:
@@ -52,6 +60,8 @@ class RunPlugin:
                 directory.close()
             for hotplug in self.hotplugs:
                 hotplug.close()
+            if self.watch_configuration is not None:
+                self.watch_configuration.close()
 
     async def _end(self, scanning: "asyncio.Task[None]") -> None:
         stopping = asyncio.ensure_future(self._stop.wait())

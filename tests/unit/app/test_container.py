@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from dependency_injector.errors import Error
-from dependency_injector.providers import Factory
+from dependency_injector.providers import Factory, Object
 
 from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.container import Container
+from deviceplugin.app.settings import load
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
+from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
 from deviceplugin.domain.ports.driving.notifier import Notifier
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Timing
@@ -44,7 +46,7 @@ def _container(directory: Path, origin: str) -> Container:
 
 def _built(container: Container, origin: str) -> dict[str, Any]:
     """Return everything that the container provides; an author's own scanner needs no source."""
-    without = {"source", "poll"} if origin == "scanner" else set[str]()
+    without = {"source", "poll", "reload", "watched"} if origin == "scanner" else set[str]()
     return {
         name: provider()
         for name, provider in container.providers.items()
@@ -73,6 +75,22 @@ async def test_nothing_provided_is_awaitable(tmp_path: Path, origin: str) -> Non
     container.directory().close()
     container.uevents().close()
     container.node_hotplug().close()
+
+
+async def test_what_a_configuration_is_read_by_watches_its_file(tmp_path: Path) -> None:
+    """And what nobody said how to read is not watched."""
+    (tmp_path / "plugin.yaml").write_text("version: 1")
+    configuration = load(str(tmp_path / "plugin.yaml"), {}, {})
+    for reread, is_watched in ((lambda: configuration, True), (None, False)):
+        container = _container(tmp_path, "sysfs")
+        container.override_providers(
+            configuration=Object(configuration), reread=Object(reread), policies=Object({})
+        )
+        plugin: Any = container.run_plugin()
+        assert isinstance(plugin.watch_configuration, WatchConfiguration) == is_watched
+        for each in (*plugin.directories, *plugin.hotplugs, plugin.watch_configuration):
+            if each is not None:
+                each.close()
 
 
 async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:

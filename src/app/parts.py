@@ -1,0 +1,142 @@
+"""Parts of a plugin that goes by a configuration, made for the container.
+
+Each imports what it is made of when it is made: an author's own plugin does without the memory.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from deviceplugin.adapters.inotify import InotifyFile, NodeHotplug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping, Sequence
+
+    from deviceplugin.adapters.sysfs.files import Files
+    from deviceplugin.adapters.uevent import UeventHotplug
+    from deviceplugin.app.settings import Configuration
+    from deviceplugin.app.use_cases.advertise import Advertise
+    from deviceplugin.app.use_cases.poll_source import PollSource
+    from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
+    from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
+    from deviceplugin.domain.discovery.matching import ResourceRule
+    from deviceplugin.domain.discovery.rulebook import Rulebook
+    from deviceplugin.domain.ports.driven.clock import Clock
+    from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+    from deviceplugin.domain.ports.driven.device_source import RuledSource
+    from deviceplugin.domain.ports.driven.host_use import HostUse
+    from deviceplugin.domain.ports.driven.journal import Journal
+    from deviceplugin.domain.ports.driven.worker import Worker
+    from deviceplugin.domain.preference import Policy
+    from deviceplugin.domain.resources import ResourceName
+
+
+def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
+    rules: "Sequence[ResourceRule]",
+    *,
+    on_conflict: str,
+    sys_root: str,
+    nodes: "DeviceNodes",
+    host: "HostUse",
+    journal: "Journal",
+    reader: "Callable[[str], Files] | None",
+) -> "RuledSource":
+    """Return what finds devices in sysfs by these rules."""
+    from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
+    from deviceplugin.adapters.sysfs.files import Files  # noqa: PLC0415
+    from deviceplugin.domain.discovery.rulebook import OnConflict  # noqa: PLC0415
+
+    return SysfsScanner(
+        rules,
+        on_conflict=OnConflict(on_conflict),
+        sys_root=sys_root,
+        nodes=nodes,
+        host=host,
+        journal=journal,
+        files=reader or Files,
+    )
+
+
+def uevent_hotplug(rules: "Sequence[ResourceRule]", *, journal: "Journal") -> "UeventHotplug":
+    """Return what hears the kernel announce devices that these rules may be about."""
+    from deviceplugin.adapters.uevent import UeventHotplug  # noqa: PLC0415
+    from deviceplugin.domain.discovery.bustle import matters_to  # noqa: PLC0415
+
+    return UeventHotplug(journal=journal, matters=matters_to(rules))
+
+
+def node_hotplug(
+    rules: "Sequence[ResourceRule]", *, nodes: "DeviceNodes", dev_root: str, journal: "Journal"
+) -> NodeHotplug:
+    """Return what hears of the device nodes that these rules ask for by path."""
+    from deviceplugin.domain.discovery.rulebook import Rulebook  # noqa: PLC0415
+
+    patterns = Rulebook(rules).scope.nodes
+    return NodeHotplug(patterns, nodes=nodes, dev_root=dev_root, journal=journal)
+
+
+def follow(
+    rules: "Rulebook", *, source: "RuledSource", uevents: "UeventHotplug", nodes: NodeHotplug
+) -> None:
+    """Let the three go by other rules."""
+    from deviceplugin.domain.discovery.bustle import matters_to  # noqa: PLC0415
+
+    source.follow(rules)
+    uevents.attend_to(matters_to(rules))
+    nodes.look_for(rules.scope.nodes)
+
+
+def reload_configuration(  # noqa: PLR0913 - collaborators, by name
+    configuration: "Configuration | None",
+    *,
+    source: "RuledSource",
+    uevents: "UeventHotplug",
+    nodes: NodeHotplug,
+    policies: "MutableMapping[ResourceName, Policy | None]",
+    advertise: "Advertise",
+    poll: "PollSource",
+    journal: "Journal",
+) -> "ReloadConfiguration | None":
+    """Return what puts another configuration into force; None if there is none to begin with."""
+    from deviceplugin.app.use_cases.reload_configuration import (  # noqa: PLC0415
+        ReloadConfiguration,
+    )
+
+    if configuration is None:
+        return None
+    return ReloadConfiguration(
+        configuration=configuration,
+        follow=partial(follow, source=source, uevents=uevents, nodes=nodes),
+        policies=policies,
+        renew=advertise.renew,
+        every=poll.every,
+        look_again=poll.look_again,
+        journal=journal,
+    )
+
+
+def watch_configuration(  # noqa: PLR0913 - collaborators, by name
+    configuration: "Configuration | None",
+    *,
+    reread: "Callable[[], Configuration] | None",
+    reload: "ReloadConfiguration | None",
+    worker: "Worker",
+    clock: "Clock",
+    journal: "Journal",
+) -> "WatchConfiguration | None":
+    """Return what reads the configuration again; None if nobody said how that is done."""
+    from deviceplugin.app.use_cases.watch_configuration import (  # noqa: PLC0415
+        WatchConfiguration,
+    )
+
+    if configuration is None or reread is None or reload is None:
+        return None
+    path = configuration.path
+    return WatchConfiguration(
+        source=configuration.source,
+        file=InotifyFile(path, clock=clock, journal=journal) if path else None,
+        reread=reread,
+        reload=reload,
+        worker=worker,
+        clock=clock,
+        journal=journal,
+    )
