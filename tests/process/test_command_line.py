@@ -24,6 +24,13 @@ def test_the_script_and_the_module_are_the_same(place: Path) -> None:
     assert by_module.out.split()[-1] == by_script.out.split()[-1]
 
 
+def test_the_command_line_is_there_before_grpc(place: Path) -> None:
+    """Which reads its environment when it is imported, and would talk of each lost connection."""
+    look = "import sys, deviceplugin.app.cli; print('grpc' in sys.modules)"
+    ended = ran(sys.executable, "-c", look, place=place)
+    assert (ended.code, ended.out) == (0, "False\n")
+
+
 def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(
     place: Path, hardware: FakeSysfs
 ) -> None:
@@ -75,6 +82,7 @@ def test_help_lists_every_command(place: Path) -> None:
     assert {line.split()[0] for line in listed if line} == {
         "demo",
         "explain",
+        "kubelet",
         "presets",
         "record",
         "run",
