@@ -17,6 +17,7 @@ from deviceplugin.app.commands.configurations import list_presets, validate
 from deviceplugin.app.commands.keeping import record
 from deviceplugin.app.commands.looking import explain, scan
 from deviceplugin.app.commands.options import configurable, configured
+from deviceplugin.app.commands.simulating import kubelet
 from deviceplugin.app.console import console
 from deviceplugin.app.manager import Manager
 from deviceplugin.domain.errors import DevicePluginError, ScanError
@@ -58,7 +59,7 @@ def demo() -> None:
     Demo(console()).run()
 
 
-for _command in (scan, explain, record, validate, list_presets):
+for _command in (scan, explain, record, validate, list_presets, kubelet):
     cli.add_command(_command)
 
 

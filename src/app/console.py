@@ -1,6 +1,7 @@
 """What the command line shows: tables in a terminal, plain text in a pipe."""
 
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TextIO
 
@@ -40,6 +41,26 @@ def show(lines: Iterable[Line]) -> None:
     shown = console()
     for line in lines:
         shown.print(Text(line.text, style=_TONES[line.tone]), soft_wrap=True)
+
+
+class Screen:
+    """Lines and tables on standard output, from any thread."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        self._console = console()
+        self._turn = threading.Lock()
+
+    def line(self, text: str) -> None:
+        """Show a line, as it is."""
+        with self._turn:
+            self._console.print(Text(text), soft_wrap=True)
+
+    def table(self, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Show a table."""
+        made = table(headings, rows)
+        with self._turn:
+            self._console.print(made)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Text | str]]) -> Table:

@@ -124,7 +124,7 @@ class TestPolicies:
         }
         best_hint = affinity(numa, wanted)
         assert best_hint is not None
-        assert best_hint.mask == best
+        assert best_hint.mask == frozenset(best)
 
     def test_of_equally_wide_masks_the_lower_number_wins(self) -> None:
         """A mask counts as a number: nodes 1 and 2 are six, 0 and 3 are nine."""

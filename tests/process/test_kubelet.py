@@ -1,0 +1,159 @@
+"""`deviceplugin kubelet`: a simulated kubelet in a process of its own."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.process import DEVICEPLUGIN, PATIENCE, Process, ran
+
+KUBELET = (*DEVICEPLUGIN, "kubelet")
+
+
+def script(place: Path, *lines: str) -> Path:
+    path = place / "script"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_a_script_drives_a_plugin_through_its_life(
+    place: Path, plugins: Path, config: Path
+) -> None:
+    """Registration, pods, a cut stream, refusals and restarts; then it ends well."""
+    sink = "example.com/sink"
+    played = script(
+        place,
+        f"wait {sink} allocatable 1 within {PATIENCE:g}",
+        f"allocate {sink} 1 --init 1 --pod p",
+        f"fails allocate {sink} 1",
+        "pod-resources",
+        f"cut {sink}",
+        f"wait {sink} registrations 2 within {PATIENCE:g}",
+        f"wait {sink} streams 1 within {PATIENCE:g}",
+        f"reject 2 of {sink} not now",
+        "restart",
+        f"wait {sink} allocatable 1 within {PATIENCE:g}",
+        "show",
+    )
+    directory = ("--dir", str(plugins), "--root", str(place))
+    with (
+        Process(*DEVICEPLUGIN, "run", "--config", str(config), place=place) as plugin,
+        Process(*KUBELET, *directory, "--script", str(played), place=place) as kubelet,
+    ):
+        ended = kubelet.ended()
+        plugin.send(signal.SIGTERM)
+        assert plugin.ended().code == 0
+    assert (ended.code, ended.err) == (0, "")
+    for said in (
+        "p admitted",
+        "as it must, this failed: pod-1 rejected: UnexpectedAdmissionError",
+        "* StreamEnded resource=example.com/sink",
+        "reason=not now",
+        "* Stopped",
+    ):
+        assert said in ended.out
+    assert ended.out.count("* Started") == 2
+    (held,) = [line for line in ended.out.splitlines() if "default" in line]
+    assert [cell.strip() for cell in held.split("│")[1:5]] == ["default", "p", "main", sink]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
+@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+def test_a_signal_ends_it(
+    place: Path,
+    number: signal.Signals,
+    busy: bool,  # noqa: FBT001
+) -> None:
+    """Without a script it lives on after the end of its input; a busy one ends as well."""
+    flags = ["--script", str(script(place, "show", "sleep 3600"))] if busy else []
+    with Process(*KUBELET, "--dir", "new/device-plugins", *flags, place=place) as kubelet:
+        kubelet.await_out("runs" if busy else "* Started")
+        assert (place / "new" / "device-plugins" / "kubelet.sock").is_socket()
+        assert (place / "new" / "pod-resources" / "kubelet.sock").is_socket()
+        kubelet.send(number)
+        ended = kubelet.ended(within=PATIENCE)
+    assert (ended.code, ended.err) == (0, "")
+    assert "* Stopped" in ended.out
+
+
+def test_a_command_that_fails_ends_the_script(place: Path) -> None:
+    """With its file and line, and exit code 1; what comes after it is not played."""
+    played = script(place, "stop", "# comment", "cut a.b/c", "show")
+    ended = ran(*KUBELET, "--dir", "plugins", "--script", str(played), place=place)
+    assert ended.code == 1
+    assert ended.err == f"{played}:3: a.b/c has no stream to cut\n"
+    assert "is dead" not in ended.out
+
+
+def test_a_script_that_cannot_be_read_is_not_begun(place: Path) -> None:
+    """Each bad line is told, with the way out, and exit code 2."""
+    played = script(place, "shwo", "stop", "cut")
+    ended = ran(*KUBELET, "--dir", "plugins", "--script", str(played), place=place)
+    assert ended.code == 2
+    assert f"{played}:1: there is no command 'shwo'; did you mean show?" in ended.err
+    assert f"{played}:3: RESOURCE is missing; write: cut RESOURCE" in ended.err
+    assert ended.out == ""
+    assert not (place / "plugins").exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ([], "Missing option '--dir'"),
+        (["--dir", "p", "--profile", "1.20"], "is not one of '1.28', '1.34', '1.36', '1.37'"),
+        (["--dir", "p", "--script", "missing"], "No such file or directory"),
+        (["--dir", "p", "--script", "/bin/true"], "is no text in UTF-8"),
+        (["--dir", "p", "--clock", "0"], "is not in the range"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(place: Path, flags: list[str], said: str) -> None:
+    ended = ran(*KUBELET, *flags, place=place)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_a_directory_that_cannot_be_served_is_an_error(place: Path) -> None:
+    """As one whose path is too long for a socket."""
+    ended = ran(*KUBELET, "--dir", "x" * 120, place=place)
+    assert ended.code == 1
+    assert "AF_UNIX path too long" in ended.err
+    assert "Traceback" not in ended.err
+
+
+HIDDEN = """
+import sys
+sys.modules["pytest"] = sys.modules["hypothesis"] = None
+from deviceplugin.app.cli import main
+sys.argv = ["deviceplugin", "kubelet", *sys.argv[1:]]
+main()
+"""
+
+
+def test_commands_come_through_a_pipe_without_a_test_framework(place: Path) -> None:
+    """A bad one is told, and the next is read; `quit` ends it with 0."""
+    done = subprocess.run(  # noqa: S603 - our own
+        [sys.executable, "-c", HIDDEN, "--dir", "plugins", "--profile", "1.28"],
+        input="shwo\nshow\nquit",
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+    )
+    assert done.returncode == 0
+    assert done.stderr == "there is no command 'shwo'; did you mean show?\n"
+    assert "Kubernetes 1.28 at" in done.stdout
+
+
+def test_a_script_comes_through_a_pipe(place: Path) -> None:
+    """Named -, and held to the rules of scripts."""
+    done = subprocess.run(  # noqa: S603 - our own
+        [*KUBELET, "--dir", "plugins", "--script", "-"],
+        input="stop\nstart\nremove p\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "<stdin>:3: there is no pod p; there is none\n"
