@@ -4,26 +4,28 @@ import os
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import attrs
 
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.adapters.recorded import Recorded, opened
+from deviceplugin.adapters.recorded import Recorded, RecordedHostUse, opened
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.recording import replaying
-from deviceplugin.adapters.system import SystemDeviceNodes
+from deviceplugin.adapters.system import ProcHostUse, SystemDeviceNodes
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
+from deviceplugin.app.manager import parts_of
 from deviceplugin.app.settings import Configuration
 from deviceplugin.domain.discovery.asking import ASKED, asking
 from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
 from deviceplugin.domain.discovery.inquiry import Finding, Outcome, findings
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.errors import InvalidValueError, ScanError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
+from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Timing
@@ -37,11 +39,13 @@ CONFIGURATION: Final = "plugin.yaml"
 class Findings:
     """How devices fare with resources, and the ids of those that are offered.
 
-    `ids` are by what tells candidates of a scan apart.
+    `ids` are by what tells candidates of a scan apart; `failure` says why nothing is offered at
+    all, if so.
     """
 
     all: tuple[Finding, ...]
     ids: Mapping[str, str]
+    failure: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -106,30 +110,31 @@ class Inspector:
         kind = RecordedDeviceNodes if self._recorded() else SystemDeviceNodes
         return kind(dev_root)
 
+    def host(self) -> HostUse:
+        """Return what the machine uses itself."""
+        recorded, proc_root = self._recorded(), self.configuration.settings.proc_root
+        if recorded:
+            return RecordedHostUse(recorded.uses)
+        return ProcHostUse(nodes=self.nodes(), proc_root=proc_root)
+
     def scanner(
         self,
         *more: ResourceRule,
         reader: Callable[[str], Files] | None = None,
         nodes: DeviceNodes | None = None,
+        host: HostUse | None = None,
         journal: Journal | None = None,
     ) -> SysfsScanner:
         """Return a scanner by the configuration's rules and more, as the plugin has it."""
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings gRPC along
 
-        settings = self.configuration.settings
-        parts: dict[str, Any] = {
-            "origin": "sysfs",
-            "namespace": settings.domain,
-            "plugin_dir": settings.plugin_dir,
-            "policy_of": _no_policy,
-            "author": None,
+        parts = {
+            **parts_of(self.configuration),
             "timing": Timing(),
             "rules": (*self.configuration.rules, *more),
-            "sys_root": settings.sys_root,
-            "proc_root": settings.proc_root,
-            "on_conflict": settings.on_conflict,
             "reader": reader or self._reader(),
             "nodes": nodes or self.nodes(),
+            "host_use": host or self.host(),
             "journal": journal or self.journal,
         }
         return cast("SysfsScanner", Container(**parts).sysfs())
@@ -138,19 +143,14 @@ class Inspector:
         more = rules[len(self.configuration.rules) :]
         heard = MemoryJournal()
         sightings = self.scanner(*more).sightings()
-        tree = self.scanner(journal=heard).scan().freeze(self.configuration.settings.domain)
+        tree, failure = FrozenTree(), ""
+        try:
+            tree = self.scanner(journal=heard).scan().freeze(self.configuration.settings.domain)
+        except ScanError as error:  # two resources claim one device, and that is an error here
+            failure = str(error)
         for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
             self.journal.record(event)
-        by_path = {
-            info.attributes.get("devpath")
-            or next((node.host_path for node in info.nodes), ""): key
-            for devices in tree.resources.values()
-            for key, info in devices.items()
-        }
-        return Findings(
-            all=findings(Rulebook(rules), sightings),
-            ids={path: str(key) for path, key in by_path.items()},
-        )
+        return Findings(all=findings(Rulebook(rules), sightings), ids=_ids(tree), failure=failure)
 
     def _devpath(self, path: str) -> str:
         """Return the path below /sys of the directory that a path leads to."""
@@ -183,10 +183,16 @@ def own_configuration(root: str) -> str | None:
     return str(path) if opened(root) is not None and path.exists() else None
 
 
+def _ids(tree: FrozenTree) -> Mapping[str, str]:
+    """Return the ids of devices by their path below /sys, else by their node."""
+    return {
+        info.attributes.get("devpath") or next((node.host_path for node in info.nodes), ""): str(
+            key
+        )
+        for devices in tree.resources.values()
+        for key, info in devices.items()
+    }
+
+
 def _in(root: str, path: str) -> bool:
     return path.startswith(f"{root.rstrip('/')}/")
-
-
-def _no_policy(resource: ResourceName) -> None:
-    """Prefer nothing: nobody is served."""
-    del resource

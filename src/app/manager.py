@@ -2,10 +2,10 @@
 
 import asyncio
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from deviceplugin.domain.errors import InvalidValueError, ServingError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -104,27 +104,9 @@ class Manager:
         timing: Timing | None = None,
     ) -> Self:
         """Return a manager for what a configuration describes, found in sysfs."""
-        settings = configuration.settings
-        policies = {
-            rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules
-        }
         manager = cls.__new__(cls)
-        manager._use(  # noqa: SLF001 - another constructor of this class
-            journal,
-            timing or Timing(),
-            origin="sysfs",
-            namespace=settings.domain,
-            plugin_dir=settings.plugin_dir,
-            kubelet_root=settings.kubelet_root,
-            author=None,
-            rules=configuration.rules,
-            sys_root=settings.sys_root,
-            dev_root=settings.dev_root,
-            proc_root=settings.proc_root,
-            on_conflict=settings.on_conflict,
-            rescan_seconds=settings.rescan_seconds,
-            policy_of=policies.get,
-        )
+        parts = parts_of(configuration)
+        manager._use(journal, timing or Timing(), **parts)  # noqa: SLF001 - another constructor
         return manager
 
     def _use(self, journal: Journal | None, timing: Timing, **parts: object) -> None:
@@ -200,6 +182,26 @@ class Manager:
         if self._loop is not None and self._plugin is not None:
             with suppress(RuntimeError):  # the loop is closed: there is nothing left to stop
                 self._loop.call_soon_threadsafe(self._plugin.stop)
+
+
+def parts_of(configuration: "Configuration") -> Mapping[str, Any]:
+    """Return the parts of a container for what a configuration describes, found in sysfs."""
+    settings = configuration.settings
+    policies = {rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules}
+    return {
+        "origin": "sysfs",
+        "namespace": settings.domain,
+        "plugin_dir": settings.plugin_dir,
+        "kubelet_root": settings.kubelet_root,
+        "author": None,
+        "rules": configuration.rules,
+        "sys_root": settings.sys_root,
+        "dev_root": settings.dev_root,
+        "proc_root": settings.proc_root,
+        "on_conflict": settings.on_conflict,
+        "rescan_seconds": settings.rescan_seconds,
+        "policy_of": policies.get,
+    }
 
 
 def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import attrs
 
 from deviceplugin.adapters.memory.journal import MemoryJournal
-from deviceplugin.adapters.recorded import NotedNodes, vacant, write
+from deviceplugin.adapters.recorded import NotedHostUse, NotedNodes, vacant, write
 from deviceplugin.adapters.sysfs.recording import Questions, beside, taken
 from deviceplugin.app.inspector import CONFIGURATION, Inspector
 from deviceplugin.app.settings import PRESETS
@@ -24,11 +24,13 @@ class Recorder:
     inspector: Inspector
     _asked: Questions = attrs.field(factory=Questions, init=False)
     _nodes: NotedNodes = attrs.field(init=False)
+    _host: NotedHostUse = attrs.field(init=False)
     _journal: MemoryJournal = attrs.field(factory=MemoryJournal, init=False)
 
     def __attrs_post_init__(self) -> None:
         """Be ready to take notes."""
         self._nodes = NotedNodes(self.inspector.nodes())
+        self._host = NotedHostUse(self.inspector.host())
 
     def record(self, directory: str, *, mask: bool = False) -> Recording:
         """Store what looks read in a directory that is vacant, and return it.
@@ -41,7 +43,7 @@ class Recorder:
         sys_root = self.inspector.configuration.settings.sys_root
         below = taken(sys_root, self._asked)
         entries: dict[str, Entry] = {f"/sys{path}": entry for path, entry in below.items()}
-        recording = Recording({**entries, **self._nodes.entries()})
+        recording = Recording({**entries, **self._nodes.entries()}, uses=self._host.uses())
         configuration = self._configuration()
         if mask:
             hidden = beside(sys_root, below, FILES)
@@ -63,11 +65,13 @@ class Recorder:
             self._seen(asking(nodes=paths))
 
     def _seen(self, *more: ResourceRule) -> tuple[Sighting, ...]:
-        scanner = self.inspector.scanner(
-            *more, reader=self._asked.reader, nodes=self._nodes, journal=self._journal
-        )
-        scanner.scan()
-        return scanner.sightings()
+        return self.inspector.scanner(
+            *more,
+            reader=self._asked.reader,
+            nodes=self._nodes,
+            host=self._host,
+            journal=self._journal,
+        ).sightings()
 
     def _configuration(self) -> str:
         """Return the text of the configuration's file; nothing where presets are used."""

@@ -2,14 +2,17 @@
 
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from deviceplugin.adapters.memory.device_nodes import MemoryDeviceNodes
 from deviceplugin.adapters.memory.host_use import MemoryHostUse
+from deviceplugin.adapters.recorded import NotedHostUse, RecordedHostUse
 from deviceplugin.adapters.system import ProcHostUse
+from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.testing.contracts.host_use import HostUseContract, HostUseWorld
 
 
@@ -41,6 +44,53 @@ class TestMemoryHostUse(HostUseContract):
     @contextmanager
     def world(self) -> Generator[HostUseWorld]:
         yield _MemoryWorld()
+
+
+class _NotedWorld:
+    """Somebody takes notes of what is asked."""
+
+    def __init__(self) -> None:
+        self._told = _MemoryWorld()
+        self.mount = self._told.mount
+        self.swap = self._told.swap
+        self.route = self._told.route
+        self.release = self._told.release
+        self.break_down = self._told.break_down
+
+    @property
+    def host(self) -> HostUse:
+        return self._noted()
+
+    def _noted(self) -> NotedHostUse:
+        return NotedHostUse(self._told.host)
+
+
+class _RecordedWorld(_NotedWorld):
+    """What was noted is told again."""
+
+    @property
+    def host(self) -> HostUse:
+        noted = self._noted()
+        for ask in (noted.disks, noted.interfaces):
+            with suppress(ScanError):
+                ask()
+        return RecordedHostUse(noted.uses())
+
+
+class TestNotedHostUse(HostUseContract):
+    """While a machine is recorded."""
+
+    @contextmanager
+    def world(self) -> Generator[HostUseWorld]:
+        yield _NotedWorld()
+
+
+class TestRecordedHostUse(HostUseContract):
+    """Of a recording."""
+
+    @contextmanager
+    def world(self) -> Generator[HostUseWorld]:
+        yield _RecordedWorld()
 
 
 class _ProcWorld:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
-from deviceplugin.domain.recording.entries import Entry, File, Link, Node
+from deviceplugin.domain.recording.entries import Entry, File, Link
 
 
 class NotedNodes(DeviceNodes):
@@ -49,7 +49,7 @@ class NotedNodes(DeviceNodes):
     def _take(self, path: str, found: dict[str, Entry]) -> None:
         number, real = self._nodes.number(path), self._nodes.resolve(path)
         if number is not None:
-            found[real] = Node(number.kind, number.major, number.minor)
+            found[real] = number
         elif path in self._matched:
             found.setdefault(real, File())
         if real != path and (number is not None or path in self._matched):

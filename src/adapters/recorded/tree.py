@@ -10,7 +10,16 @@ from typing import Final, Self, cast
 import attrs
 
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.recording.entries import Directory, File, Link, Node, Recording
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.recording.entries import (
+    Directory,
+    File,
+    Link,
+    Recording,
+    Uses,
+    node_text,
+    parsed_node,
+)
 
 MARK: Final = "recorded.json"
 """The file by which a directory is known as a recorded machine."""
@@ -20,9 +29,13 @@ _MAX_BYTES: Final = 16 * 1024 * 1024
 
 @attrs.frozen(kw_only=True)
 class Recorded:
-    """What a recorded directory says beside its tree: the errors that were met, by path."""
+    """What a recorded directory says beside its tree.
+
+    `failures` are the names of errors that reading met, by path; `uses` is what the host used.
+    """
 
     failures: Mapping[str, str] = attrs.field(factory=dict[str, str])
+    uses: Uses = attrs.field(factory=Uses)
     masked: bool = False
 
     def below(self, folder: str) -> Mapping[str, str]:
@@ -36,15 +49,39 @@ class Recorded:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return what the file says. Raises `ValueError`."""
-        read: object = json.loads(text)
-        about = cast("dict[str, object]", read if isinstance(read, dict) else {})
-        failures = about.get("failures")
-        if about.get("version") != _VERSION or not isinstance(failures, dict):
+        about = _mapping(json.loads(text), "the whole")
+        if about.get("version") != _VERSION:
             raise ValueError(f"its version is not {_VERSION}")
-        pairs = cast("dict[str, object]", failures).items()
         return cls(
-            failures={path: str(name) for path, name in pairs}, masked=bool(about.get("masked"))
+            failures=_texts(about.get("failures", {}), "failures"),
+            uses=_uses(_mapping(about.get("uses", {}), "uses")),
+            masked=bool(about.get("masked")),
         )
+
+
+def _uses(given: Mapping[str, object]) -> Uses:
+    disks, interfaces = (given.get(name) for name in ("disks", "interfaces"))
+    return Uses(
+        disks=None
+        if disks is None
+        else {
+            number: use
+            for name, use in _texts(disks, "disks").items()
+            if (number := parsed_node(name))
+        },
+        interfaces=None if interfaces is None else _texts(interfaces, "interfaces"),
+        unknown=_texts(given.get("unknown", {}), "unknown"),
+    )
+
+
+def _mapping(value: object, name: str) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} must be an object")  # noqa: TRY004 - what a file says
+    return cast("dict[str, object]", value)
+
+
+def _texts(value: object, name: str) -> Mapping[str, str]:
+    return {key: str(text) for key, text in _mapping(value, name).items()}
 
 
 def opened(directory: str) -> Recorded | None:
@@ -89,14 +126,28 @@ def write(recording: Recording, directory: str, *, masked: bool = False) -> None
                 where.mkdir()
             case Link(target):
                 links.append((where, target))
-            case Node():
-                _new(where, f"{entry}\n".encode())
+            case NodeNumber():
+                _new(where, f"{node_text(entry)}\n".encode())
             case File(data):
                 _new(where, data)
     for where, target in links:
         where.symlink_to(target)
-    about = {"version": _VERSION, "masked": masked, "failures": dict(recording.failures)}
+    about = {
+        "version": _VERSION,
+        "masked": masked,
+        "failures": dict(recording.failures),
+        "uses": _written(recording.uses),
+    }
     _new(place / MARK, f"{json.dumps(about, indent=2)}\n".encode())
+
+
+def _written(uses: Uses) -> Mapping[str, object]:
+    disks, interfaces = uses.disks, uses.interfaces
+    return {
+        "disks": None if disks is None else {node_text(key): use for key, use in disks.items()},
+        "interfaces": None if interfaces is None else dict(interfaces),
+        "unknown": dict(uses.unknown),
+    }
 
 
 def _new(path: Path, data: bytes) -> None:

@@ -1,14 +1,13 @@
 """The device nodes of a recorded /dev, in which files stand for nodes: making those takes root."""
 
 import os
-import re
 import stat
-from typing import Final, Literal
+from typing import Final
 
 from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.recording.entries import parsed_node
 
-_NODE: Final = re.compile(rb"(char|block) ([0-9]{1,9}):([0-9]{1,9})\s*")
 _BYTES: Final = 64
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -21,11 +20,7 @@ class RecordedDeviceNodes(SystemDeviceNodes):
         true = super().number(path)
         if true is not None:
             return true
-        found = _NODE.fullmatch(self._text(path))
-        if found is None:
-            return None
-        kind: Literal["block", "char"] = "block" if found[1] == b"block" else "char"
-        return NodeNumber(kind, int(found[2]), int(found[3]))
+        return parsed_node(self._text(path).decode("latin-1"))
 
     def _text(self, path: str) -> bytes:
         """Return what a plain file begins with; nothing if it is none."""

@@ -7,7 +7,8 @@ import click
 from deviceplugin.app.commands.options import configurable, configured, rooted
 from deviceplugin.app.inspector import Inspector
 from deviceplugin.app.recorder import Recorder
-from deviceplugin.domain.recording.entries import Entry, File, Link, Node
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.recording.entries import Entry, File, Link
 
 
 @click.command()
@@ -45,7 +46,7 @@ def _kind(entry: Entry) -> str:
             return "files"
         case Link():
             return "links"
-        case Node():
+        case NodeNumber():
             return "device nodes"
         case _:
             return "directories"

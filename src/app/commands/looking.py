@@ -8,7 +8,7 @@ import click
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.app.commands.options import configurable, configured, rooted
 from deviceplugin.app.console import console, devices_table, show
-from deviceplugin.app.explanation import of_device, of_resource
+from deviceplugin.app.explanation import Line, of_device, of_resource
 from deviceplugin.app.inspector import Inspector
 from deviceplugin.app.report import report
 from deviceplugin.domain.events import Event
@@ -72,3 +72,5 @@ def explain(
         rule = inspector.rule(subject)
         found = inspector.findings()
         show(of_resource(rule, found.all, found.ids, every=every))
+    if found.failure:
+        show([Line(f"nothing is offered: {found.failure}", "bad")])

@@ -7,8 +7,8 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.domain.recording.entries import Entry, File, Link, Recording
-from deviceplugin.domain.recording.secrets import ADDRESS, FILES, KEYS, cooked, found, raw
+from deviceplugin.domain.recording.entries import Entry, File, Link, Recording, Uses
+from deviceplugin.domain.recording.secrets import ADDRESS, FILES, KEYS, by_form, cooked, found, raw
 
 _SHORT: Final = 6
 """A secret of fewer characters is masked only where its place says what it is: 1 may be any."""
@@ -44,6 +44,10 @@ class Masks:
         """Return a text without secrets."""
         return self._pattern.sub(lambda match: self._masks[match[0]], text)
 
+    def name(self, text: str) -> str:
+        """Return a name without secrets, which texts of files are compared with byte by byte."""
+        return cooked(self.text(raw(text)))
+
     def whole(self, text: str) -> str:
         """Return what stands for a text that is a secret as a whole, however short it is."""
         return self._masks.get(text) or self.text(text)
@@ -55,19 +59,35 @@ def masked(recording: Recording, more: Iterable[str] = ()) -> tuple[Recording, M
     `more` are secrets that are known although the recording does not hold them by themselves.
     Raises `InvalidValueError` if two paths became one.
     """
-    masks = Masks.of([*found(recording.entries), *more])
+    masks = Masks.of([*found(recording.entries), *_in_uses(recording.uses), *more])
     entries: dict[str, Entry] = {}
     for path, entry in recording.entries.items():
         name = cooked(masks.text(_udev_name(raw(path), masks)))
         if name in entries:
             raise InvalidValueError(f"masks would make one of two entries: {name}")
         entries[name] = _masked(path, entry, masks)
-    return Recording(entries), masks
+    return Recording(entries, uses=_without(recording.uses, masks)), masks
+
+
+def _in_uses(uses: Uses) -> Iterator[str]:
+    pairs = {**(uses.interfaces or {}), **uses.unknown}
+    for text in (*pairs, *pairs.values(), *(uses.disks or {}).values()):
+        yield from by_form(raw(text))
+
+
+def _without(uses: Uses, masks: Masks) -> Uses:
+    disks, interfaces = uses.disks, uses.interfaces
+    return Uses(
+        disks=disks and {number: masks.name(use) for number, use in disks.items()},
+        interfaces=interfaces
+        and {masks.name(name): masks.name(use) for name, use in interfaces.items()},
+        unknown={question: masks.name(reason) for question, reason in uses.unknown.items()},
+    )
 
 
 def _masked(path: str, entry: Entry, masks: Masks) -> Entry:
     if isinstance(entry, Link):
-        return Link(cooked(masks.text(raw(entry.target))))
+        return Link(masks.name(entry.target))
     if not isinstance(entry, File):
         return entry
     text = entry.data.decode("latin-1")

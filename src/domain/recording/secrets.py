@@ -97,11 +97,11 @@ def found(entries: Mapping[str, Entry]) -> Iterator[str]:
     for path, entry in entries.items():
         yield from _in_name(raw(path))
         if isinstance(entry, Link):
-            yield from _by_form(raw(entry.target))
+            yield from by_form(raw(entry.target))
         elif isinstance(entry, File):
             text = entry.data.decode("latin-1")
             yield from held(path, text)
-            yield from _by_form(text)
+            yield from by_form(text)
 
 
 def raw(name: str) -> str:
@@ -137,14 +137,15 @@ def _unit_serial(text: str) -> str:
 
 
 def _in_name(path: str) -> Iterator[str]:
-    yield from _by_form(path)
+    yield from by_form(path)
     for pattern in (_UDEV_ID, _UDEV_UUID):
         match = pattern.match(path)
         if match and identifies(match[1]):
             yield match[1]
 
 
-def _by_form(text: str) -> Iterator[str]:
+def by_form(text: str) -> Iterator[str]:
+    """Yield what in a text is unmistakably an address, whatever it stands for."""
     for each in _UNMISTAKABLE.findall(text):
         if identifies(each):
             yield each

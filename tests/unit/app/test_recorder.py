@@ -14,8 +14,10 @@ from deviceplugin.adapters.recorded.tree import MARK
 from deviceplugin.app.inspector import CONFIGURATION, Inspector, own_configuration
 from deviceplugin.app.recorder import Recorder
 from deviceplugin.app.settings import Configuration, load
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.errors import InvalidValueError, ScanError
 from deviceplugin.domain.events import Event
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import FrozenTree
 from deviceplugin.testing.sysfs import FakeSysfs, Oddity
 
@@ -33,9 +35,17 @@ resources:
     match: [{subsystem: pci, attributes: {vendor: "0x1af4", numa_node: "1"}}]
   - name: any
     match: [{name: "*", attributes: {colour: "*"}}]
+  - name: disk
+    match: [{subsystem: block}]
+    exclude_in_use: true
   - name: pts
     match: [{node: /dev/own}]
 """
+
+
+SDA1 = NodeNumber("block", 8, 1)
+UUID = "3e6be9de-8139-4a4a-9106-a43f08d823a6"
+USES = {"disks": {"block 8:1": f"mounted at /{UUID}"}, "interfaces": {"enx525400abcdef": "used"}}
 
 
 @attrs.frozen
@@ -56,6 +66,9 @@ def sysfs(tmp_path: Path) -> FakeSysfs:
     tree.pci("0000:05:00.0", numa_node="1")
     tree.pci("0000:06:00.0", numa_node="0")
     tree.misc("kvm", 232)
+    disk = tree.child("sda", subsystem="block", number=(8, 0))
+    tree.add(attrs.evolve(disk, path=f"{disk.path}/sda1", number=SDA1, node="sda1"))
+    tree.child("sdb", subsystem="block", number=(8, 16))
     return tree
 
 
@@ -68,7 +81,7 @@ def configuration(root: Path, text: str = RULES) -> Configuration:
 
 def disk(sysfs: FakeSysfs) -> Path:
     """Return the machine on disk, with links as udev makes them and a node of no device."""
-    place = on_disk(sysfs)
+    place = on_disk(sysfs, USES)
     links = place / "dev/serial/by-id"
     links.mkdir(parents=True)
     (links / "usb-Maker_A50285BI-if00").symlink_to("../../ttyUSB0")
@@ -105,9 +118,52 @@ def test_a_recording_says_what_the_machine_says(sysfs: FakeSysfs, tmp_path: Path
     expected = seen(live)
     assert {str(name) for name, found in expected.tree.resources.items() if found} == {
         "example.com/adapter",
+        "example.com/disk",
         "example.com/modem",
         "example.com/pts",
     }
+    assert seen(recorded(live, tmp_path / "copy")) == expected
+
+
+def test_a_recording_can_be_made_of_what_is_not_offered(sysfs: FakeSysfs, tmp_path: Path) -> None:
+    """Where two resources claim one device, and that is an error: it has to be looked at."""
+    text = RULES.replace("domain:", "on_conflict: error\ndomain:")
+    text += "  - {name: again, match: [{name: kvm}]}\n  - {name: twice, match: [{name: kvm}]}\n"
+    live = disk(sysfs)
+    said: list[str] = []
+    for root in (live, recorded(live, tmp_path / "copy", text=text)):
+        with pytest.raises(ScanError) as error:
+            seen(root, text)
+        said.append(str(error.value))
+    assert said[0] == said[1]
+
+
+def test_what_the_host_uses_is_recorded(sysfs: FakeSysfs, tmp_path: Path) -> None:
+    """Just the answers, not the mounts and routes of everybody; masked as all else is."""
+    live = disk(sysfs)
+    (free,) = seen(live).tree.resources[ResourceName("example.com", "disk")].values()
+    assert free.nodes[0].host_path == "/dev/sdb"
+    copy = recorded(live, tmp_path / "copy", mask=True)
+    assert (
+        seen(copy, (copy / CONFIGURATION).read_text()).tree.resources[
+            ResourceName("example.com", "disk")
+        ]
+        == seen(live).tree.resources[ResourceName("example.com", "disk")]
+    )
+    mark = (copy / MARK).read_text()
+    assert "00000000-0000-0000-0000-00000000" in mark
+    assert "enx02" in mark
+    assert UUID not in mark
+
+
+def test_what_the_host_could_not_tell_cannot_be_told_of_the_recording(
+    sysfs: FakeSysfs, tmp_path: Path
+) -> None:
+    """Every disk counts as in use in either, and the reason is the same."""
+    live = disk(sysfs)
+    (live / MARK).write_text('{"version": 1}')
+    expected = seen(live)
+    assert not expected.tree.resources[ResourceName("example.com", "disk")]
     assert seen(recorded(live, tmp_path / "copy")) == expected
 
 
@@ -203,7 +259,9 @@ def test_nothing_is_written_outside(sysfs: FakeSysfs, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"version": 2, "failures": {}}', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"version": 2}', '{"version": 1, "failures": []}', "\0"]
+)
 def test_a_broken_mark_is_told_by_name(tmp_path: Path, text: str) -> None:
     (tmp_path / MARK).write_text(text)
     with pytest.raises(InvalidValueError, match=rf"{MARK} is not what `deviceplugin record`"):
