@@ -21,10 +21,13 @@ class Lineage:
         self._files = files
         self._known: dict[str, Candidate | None] = {}
 
-    def above(self, path: str) -> tuple[str, ...]:
-        """Return the directories of the devices that the one at `path` is below, nearest first."""
+    def above(self, path: str, top: str = "") -> tuple[str, ...]:
+        """Return the directories of the devices that the one at `path` is below, nearest first.
+
+        The last one is `top`, if that is above it.
+        """
         found: list[str] = []
-        while (path := path.rpartition("/")[0]).startswith("/devices/"):
+        while path != top and (path := path.rpartition("/")[0]).startswith("/devices/"):
             if self._at(path):
                 found.append(path)
         return tuple(found)

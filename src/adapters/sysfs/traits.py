@@ -1,6 +1,7 @@
 """What hardware offers to know a device by: read of devices that a rule matches, and no others."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from deviceplugin.adapters.sysfs.files import Files
@@ -11,9 +12,17 @@ from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.traits import Traits, stem
 
 _USB_ID: Final = Fact(Kind.USB, "id")
-_PCI_ID: Final = Fact(Kind.PCI, "id")
 _SERIAL: Final = ("serial",)
-_UNIQUE: Final = ("wwid", "uuid", "dm/uuid", "md/uuid", "unique_id", "node_guid", "cid")
+_UNIQUE: Final = ("wwid", "uuid", "unique_id")
+_UNIQUE_OF: Final = {
+    "block": ("wwid", "uuid", "dm/uuid", "md/uuid"),
+    "infiniband": ("node_guid",),
+    "mmc": ("cid",),
+    "pci": ("unique_id",),
+    "scsi": ("wwid",),
+    "usb": (),
+}
+"""Files with a name that no other device in the world has, by subsystem; else `_UNIQUE`."""
 _PORTS: Final = re.compile(r"[0-9]+-([0-9.]+)")
 _INDEXES: Final = {
     "block": ("partition", "part"),
@@ -36,24 +45,29 @@ class TraitsOf:
         """Return the traits of the device in a directory."""
         usb, pci = self._hardware.usb(path), self._hardware.pci(path)
         home = usb or pci
-        places = [path, *self._lineage.above(path)]
-        if home in places:
-            places = places[: places.index(home) + 1]
-        serial = "" if _is_root_hub(usb) else self._nearest(places, _SERIAL)
-        model = self._hardware.value(path, _USB_ID if usb else _PCI_ID) or ""
+        places = (path, *self._lineage.above(path, home or ""))
+        serial = "" if _is_root_hub(usb) else self._nearest(self._serial, places)
+        model = (self._hardware.value(path, _USB_ID) if usb else None) or ""
         # A USB serial number is one only among devices of one model.
         return Traits(
             model=model,
-            serial=f"{model}:{serial}" if serial and usb and model else serial,
-            unique=self._nearest(places, _UNIQUE),
+            serial=f"{model}:{serial}" if serial and model else serial,
+            unique=self._nearest(self._unique, places),
             port=self._port(usb) if usb else "",
             address=(pci or "").rpartition("/")[2] if not usb else "",
             part="-".join(filter(None, self._parts(path, home, candidate))),
         )
 
-    def _nearest(self, places: list[str], names: tuple[str, ...]) -> str:
-        """Return the first text that one of the files has, from the nearest place on."""
-        return next(filter(None, (self._text(place, names) for place in places)), "")
+    def _nearest(self, look: Callable[[str], str], places: tuple[str, ...]) -> str:
+        """Return what is found first, from the nearest place on."""
+        return next(filter(None, map(look, places)), "")
+
+    def _serial(self, place: str) -> str:
+        return self._text(place, _SERIAL)
+
+    def _unique(self, place: str) -> str:
+        subsystem = (self._files.link(f"{place}/subsystem") or "").rpartition("/")[2]
+        return self._text(place, _UNIQUE_OF.get(subsystem, _UNIQUE))
 
     def _text(self, place: str, names: tuple[str, ...]) -> str:
         key = (place, names)

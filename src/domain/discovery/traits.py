@@ -26,7 +26,7 @@ class Traits:
     part: str = ""
     """Which part of that hardware it is, without a number that the kernel counts by."""
     model: str = ""
-    """Vendor and device: no part of the id, but another one is another device."""
+    """Vendor and product of what is on USB: another one is another device."""
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -164,3 +164,20 @@ def test_controllers_of_any_bus_have_names(machine: Machine) -> None:
     usb = machine.sysfs.usb("1-1", below=machine.sysfs.usb_hub(1, below=host))
     with_tty(machine, usb, "ttyUSB0")
     assert list(machine.scan(TTY)) == ["3f980000.usb-usb-1-if00-ttyUSB"]
+
+
+@pytest.mark.parametrize("serial", ["A1", None])
+def test_a_usb_device_that_is_numbered_anew_is_the_same(
+    machine: Machine, serial: str | None
+) -> None:
+    """Each replug is a new number on the bus; the id stays, and the answer has the new node."""
+    hub = machine.sysfs.usb_hub(1, below=machine.sysfs.pci("0000:00:14.0"))
+    scanner = machine.scanner(rule("x.local/x", {"subsystem": "usb", "usb": "10c4:ea60"}))
+    ids: set[str] = set()
+    for number in (7, 9):
+        usb = machine.sysfs.usb("1-2", below=hub, serial=serial, number=number)
+        ((key, info),) = found(scanner, X).items()
+        ids.add(key)
+        assert [node.host_path for node in info.nodes] == [f"/dev/bus/usb/001/00{number}"]
+        machine.sysfs.remove(usb)
+    assert len(ids) == 1
