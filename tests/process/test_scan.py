@@ -210,3 +210,17 @@ def test_equal_hardware_has_equal_ids_in_every_process(
     outs = {ran(*command, place=place, variables={"PYTHONHASHSEED": seed}).out for seed in "123"}
     (out,) = outs
     assert len(json.loads(out)["resources"]) == 4
+
+
+def test_a_device_that_two_resources_claim_can_be_an_error(config: Path, place: Path) -> None:
+    """Which tells the device, both resources, and what to do."""
+    again = "  - {name: again, match: [{node: /dev/zero}]}\n"
+    config.write_text(config.read_text() + again)
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config), "--on-conflict")
+    ended = ran(*command, "error", place=place)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("resources claim the same device: /devices/")
+    assert "example.com/again, but its device node already belongs to example.com/" in ended.err
+    ended = ran(*command, "first", place=place)
+    assert ended.code == 0
+    assert ended.err.count("device_contested") == 1

@@ -9,14 +9,19 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deviceplugin.adapters.memory.host_use import MemoryHostUse
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import FakeSysfs, Oddity
 
-FILES = ["uevent", "dev", "numa_node", "driver", "subsystem", "serial", "device", "power"]
+FILES = [
+    *("uevent", "dev", "numa_node", "driver", "subsystem", "serial", "device", "power"),
+    *("slaves", "lower_x", "iommu_group", "uuid", "dm", "holders", "brif", "sriov_numvfs"),
+]
 BESIDE = "beside-the-root"
 TARGETS = [
     "../../devices/odd0",
@@ -110,9 +115,16 @@ RULES = [
     rule(
         "x.local/odd",
         {"subsystem": "odd", "attributes": {"serial": "*", "device/uevent": "*", "dev": "*"}},
+        {"parents": [{"properties": {"MAJOR": "1"}}, {"driver": "*"}], "usb": {"serial": "*"}},
+        {"pci": {"class": "*"}, "properties": {"DEVNAME": "*"}},
         {"driver": "*", "attributes": {"power": "*"}},
         {"devpath": "*odd*"},
         {"name": "*"},
+        exclude=[
+            {"parents": [{"attributes": {"serial": "x", "dm/uuid": "*"}}]},
+            {"pci": "0001:*"},
+        ],
+        exclude_in_use=True,
     ),
 ]
 
@@ -136,6 +148,8 @@ def grow(root: Path, tree: Tree) -> FakeSysfs:
         for thing in inside:
             put(directory, thing)
         sysfs.link(f"/class/odd/odd{number}", f"/devices/odd{number}")
+        sysfs.link(f"/class/net/odd{number}", f"/devices/odd{number}")
+        sysfs.link(f"/dev/block/1:{number}", f"/devices/odd{number}")
     for home in ("class/odd", "class/misc", "class", "bus", "devices", "dev/char"):
         sysfs.at(home).mkdir(parents=True, exist_ok=True)
         for thing in tree.entries:
@@ -164,8 +178,15 @@ def test_no_tree_breaks_a_scan_or_hides_a_good_device(tree: Tree) -> None:
         sysfs = grow(Path(root), tree)
         if tree.without:
             shutil.rmtree(sysfs.at(tree.without), ignore_errors=True)
+        host = MemoryHostUse()
+        host.mount(NodeNumber("block", 1, 7), "/")
+        host.route("odd0")
         scanner = SysfsScanner(
-            RULES, nodes=sysfs.nodes, journal=MemoryJournal(), sys_root=str(sysfs.root)
+            RULES,
+            nodes=sysfs.nodes,
+            journal=MemoryJournal(),
+            sys_root=str(sysfs.root),
+            host=host,
         )
         first = scanner.scan().freeze("x.local")
         check_good({key: dict(each) for key, each in first.resources.items()}, tree)
