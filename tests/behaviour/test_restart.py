@@ -192,13 +192,17 @@ async def test_the_stream_may_open_before_or_after_the_answer(
 async def test_a_register_that_goes_wrong_is_never_repeated_on_its_socket(
     stage: Raise, step: Step
 ) -> None:
-    """Refused, hung, late, cut before or after it took effect: listed in the end, once."""
+    """Refused, hung, late, cut before or after it took effect: listed in the end, once.
+
+    The kubelet sees each of our sockets in one Register only, and lists it at most once.
+    """
     async with stage(timing=QUICK) as on:
         on.kubelet.faults.on_register(step, times=2)
         on.puppet.show(widget="a")
         await on.lists("a")
-        endpoints = [each.endpoint for each in on.kubelet.history.of(StreamOpened)]
-        assert len(endpoints) == len(set(endpoints))
+        for kind in (RegisterAsked, StreamOpened):
+            endpoints = [each.endpoint for each in on.kubelet.history.of(kind)]
+            assert len(endpoints) == len(set(endpoints))
 
 
 async def test_a_kubelet_that_dies_in_register_is_registered_with_when_it_is_back(
