@@ -7,16 +7,17 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Final, NoReturn
 
 import click
 
-from deviceplugin.adapters.system.signals import ENDING
+from deviceplugin.adapters.system.signals import ENDING, RELOADING
 from deviceplugin.app.commands.configurations import list_presets, validate
 from deviceplugin.app.commands.keeping import record
 from deviceplugin.app.commands.looking import explain, scan
-from deviceplugin.app.commands.options import configurable, configured
+from deviceplugin.app.commands.options import configurable, configured, reconfigured
 from deviceplugin.app.commands.simulating import kubelet
 from deviceplugin.app.console import console
 from deviceplugin.app.manager import Manager
@@ -41,14 +42,20 @@ def cli() -> None:
 @cli.command()
 @configurable
 def run(config: str | None, **flags: str | None) -> None:
-    """Serve the configured devices until SIGTERM or SIGINT."""
+    """Serve the configured devices until SIGTERM or SIGINT.
+
+    The configuration is read again when its file changes, and on SIGHUP.
+    """
+    # One that comes before there is anything to reload must not be the end.
+    _on_signals([RELOADING], signal.SIG_IGN)
     configuration = configured(config, flags)
-    manager = Manager.configured(configuration)
+    manager = Manager.configured(configuration, reread=partial(reconfigured, config, flags))
     manager.check()
-    _on_ending_signals(lambda *_: manager.stop())
+    _on_signals(ENDING, lambda *_: manager.stop())
+    _on_signals([RELOADING], lambda *_: manager.reload())
     asyncio.run(manager.serve())
     # All is closed: one signal more must not make a failure of the interpreter's own end.
-    _on_ending_signals(signal.SIG_IGN)
+    _on_signals([*ENDING, RELOADING], signal.SIG_IGN)
 
 
 @cli.command()
@@ -84,10 +91,12 @@ def main() -> NoReturn:
         sys.exit(FAILED)
 
 
-def _on_ending_signals(handler: Callable[..., object] | signal.Handlers) -> None:
+def _on_signals(
+    numbers: Iterable[signal.Signals], handler: Callable[..., object] | signal.Handlers
+) -> None:
     """Set what is done with them, at once for good.
 
     Not by the loop: where it takes its handlers back, the default is in force for a moment.
     """
-    for number in ENDING:
+    for number in numbers:
         signal.signal(number, handler)

@@ -16,7 +16,7 @@ from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.recording import replaying
 from deviceplugin.adapters.system import ProcHostUse, SystemDeviceNodes
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
-from deviceplugin.app.manager import parts_of
+from deviceplugin.app.parts import parts_of
 from deviceplugin.app.settings import Configuration
 from deviceplugin.domain.discovery.asking import ASKED, asking
 from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable

@@ -2,10 +2,11 @@
 
 import asyncio
 import errno
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from deviceplugin.domain.errors import InvalidValueError, ServingError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -100,12 +101,19 @@ class Manager:
         cls,
         configuration: "Configuration",
         *,
+        reread: "Callable[[], Configuration] | None" = None,
         journal: Journal | None = None,
         timing: Timing | None = None,
     ) -> Self:
-        """Return a manager for what a configuration describes, found in sysfs."""
+        """Return a manager for what a configuration describes, found in sysfs.
+
+        `reread` reads it again; with that, a change of its file is followed while it serves. It
+        is called on a thread, and raises if what it reads cannot be used: the last one stays then.
+        """
+        from deviceplugin.app.parts import parts_of  # noqa: PLC0415 - it brings inotify along
+
         manager = cls.__new__(cls)
-        parts = parts_of(configuration)
+        parts = {**parts_of(configuration), "reread": reread}
         manager._use(journal, timing or Timing(), **parts)  # noqa: SLF001 - another constructor
         return manager
 
@@ -126,6 +134,7 @@ class Manager:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._plugin: RunPlugin | None = None
         self._stopped = False
+        self._reread_first = False
 
     def check(self) -> None:
         """Raise `ServingError` if the plugin directory is there, but no socket can be made in it.
@@ -174,34 +183,48 @@ class Manager:
         self._plugin = self._container.run_plugin()
         if self._stopped:
             self._plugin.stop()
+        if self._reread_first:
+            self._container.watch().ask()
         await self._plugin()
+
+    def reload(self, configuration: "Configuration | None" = None) -> None:
+        """Go by this configuration from now on; left out, by what `reread` makes of it now.
+
+        A resource whose rule is the same notices nothing. Any thread may call it, any time. How
+        the log is set up is not touched. Raises `InvalidValueError` if two rules are about one
+        resource, and for a manager that was not made by `configured`, or not with `reread`.
+        """
+        if self._container.configuration() is None:
+            raise InvalidValueError("a plugin of your own goes by no configuration")
+        if configuration is not None:
+            from deviceplugin.app.use_cases.reload_configuration import rulebook  # noqa: PLC0415
+
+            rulebook(configuration)
+            self._in_loop(partial(self._go_by, configuration))
+        elif self._container.reread() is None:
+            raise InvalidValueError("`configured` was not told how to `reread` the configuration")
+        elif self._plugin is None:
+            self._reread_first = True
+        else:
+            self._in_loop(self._container.watch().ask)
 
     def stop(self) -> None:
         """Let `run` or `serve` end soon, in an orderly way. Any thread may call it, any time."""
         self._stopped = True
-        if self._loop is not None and self._plugin is not None:
-            with suppress(RuntimeError):  # the loop is closed: there is nothing left to stop
-                self._loop.call_soon_threadsafe(self._plugin.stop)
+        if self._plugin is not None:
+            self._in_loop(self._plugin.stop)
 
+    def _go_by(self, configuration: "Configuration") -> None:
+        reload = self._container.reload()
+        if reload is not None:
+            reload(configuration)
 
-def parts_of(configuration: "Configuration") -> Mapping[str, Any]:
-    """Return the parts of a container for what a configuration describes, found in sysfs."""
-    settings = configuration.settings
-    policies = {rule.resource: POLICIES[rule.allocation_policy] for rule in configuration.rules}
-    return {
-        "origin": "sysfs",
-        "namespace": settings.domain,
-        "plugin_dir": settings.plugin_dir,
-        "kubelet_root": settings.kubelet_root,
-        "author": None,
-        "rules": configuration.rules,
-        "sys_root": settings.sys_root,
-        "dev_root": settings.dev_root,
-        "proc_root": settings.proc_root,
-        "on_conflict": settings.on_conflict,
-        "rescan_seconds": settings.rescan_seconds,
-        "policy_of": policies.get,
-    }
+    def _in_loop(self, call: Callable[[], object]) -> None:
+        if self._loop is None:
+            call()
+            return
+        with suppress(RuntimeError):  # the loop is closed: there is nothing left to do it to
+            self._loop.call_soon_threadsafe(call)
 
 
 def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:

@@ -4,12 +4,12 @@ Each imports what it is made of when it is made: an author's own plugin does wit
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deviceplugin.adapters.inotify import InotifyFile, NodeHotplug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, MutableMapping, Sequence
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from deviceplugin.adapters.sysfs.files import Files
     from deviceplugin.adapters.uevent import UeventHotplug
@@ -28,6 +28,30 @@ if TYPE_CHECKING:
     from deviceplugin.domain.ports.driven.worker import Worker
     from deviceplugin.domain.preference import Policy
     from deviceplugin.domain.resources import ResourceName
+
+
+def parts_of(configuration: "Configuration") -> "Mapping[str, Any]":
+    """Return the parts of a container for what a configuration describes, found in sysfs."""
+    from deviceplugin.app.use_cases.reload_configuration import policies_of  # noqa: PLC0415
+
+    settings = configuration.settings
+    policies = policies_of(configuration.rules)
+    return {
+        "origin": "sysfs",
+        "namespace": settings.domain,
+        "plugin_dir": settings.plugin_dir,
+        "kubelet_root": settings.kubelet_root,
+        "author": None,
+        "rules": configuration.rules,
+        "sys_root": settings.sys_root,
+        "dev_root": settings.dev_root,
+        "proc_root": settings.proc_root,
+        "on_conflict": settings.on_conflict,
+        "rescan_seconds": settings.rescan_seconds,
+        "configuration": configuration,
+        "policies": policies,
+        "policy_of": policies.get,
+    }
 
 
 def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name

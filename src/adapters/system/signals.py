@@ -1,4 +1,4 @@
-"""Signals that ask the process to end. For the command line alone: a library installs none."""
+"""Signals that ask something of the process. For the command line: a library installs none."""
 
 import asyncio
 import signal
@@ -8,6 +8,8 @@ from typing import Final
 
 ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 """What a service manager, or a person at the keyboard, sends to end a process."""
+RELOADING: Final = signal.SIGHUP
+"""What asks a service to read its configuration again."""
 
 
 @contextmanager

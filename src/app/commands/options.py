@@ -9,7 +9,7 @@ import click
 
 from deviceplugin.adapters.logs import JsonFormatter, TextFormatter
 from deviceplugin.app.inspector import own_configuration
-from deviceplugin.app.settings import CONFIG_VARIABLE, OPTIONS, Configuration, load
+from deviceplugin.app.settings import CONFIG_VARIABLE, OPTIONS, Configuration, Settings, load
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -49,8 +49,21 @@ def configured(
         path = path or os.environ.get(CONFIG_VARIABLE) or own_configuration(root)
         flags = _below(root, flags)
     configuration = load(path, os.environ, flags)
-    settings = configuration.settings
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
-    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
+    logging.basicConfig(handlers=[logging.StreamHandler()], force=True)
+    _log_as(configuration.settings)
     return configuration
+
+
+def reconfigured(path: str | None, flags: Mapping[str, str | None]) -> Configuration:
+    """Read the configuration again, and log as it says now. Raises `InvalidValueError`."""
+    configuration = load(path, os.environ, flags)
+    _log_as(configuration.settings)
+    return configuration
+
+
+def _log_as(settings: Settings) -> None:
+    """Set level and format, each in one step: other threads may log meanwhile."""
+    root = logging.getLogger()
+    root.setLevel(settings.log_level.upper())
+    for handler in root.handlers:
+        handler.setFormatter(JsonFormatter() if settings.log_format == "json" else TextFormatter())
