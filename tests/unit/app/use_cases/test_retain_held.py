@@ -395,13 +395,14 @@ async def test_nothing_of_a_type_that_is_going_is_let_go(machine: "type[Machine]
     """A reader that has not yet ended would get a list without it."""
     async with Advertising(machine()) as it:
         await it.follow(tree(yellow="ab", green="x"), tree(yellow="b", green="x"))
+        await it.here.kubelet.stop()
+        it.here.directory.remove("kubelet.sock")
         slow = it.here.host.plugins[0].devices.watch()
         await anext(slow)
         last = asyncio.create_task(anext(slow))
         await next_look(it)
         it.here.holders.may_answer.clear()
         await next_look(it)
-        await it.here.kubelet.stop()
         await it.follow(tree(green="x"))
         it.here.holders.may_answer.set()
         await it.here.clock.settle()
