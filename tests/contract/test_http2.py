@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from h2.errors import ErrorCodes
 from h2.events import ConnectionTerminated, Event, PingAckReceived
 from tests.support.http2 import (
     ConnectionOverError,
@@ -24,6 +25,7 @@ from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.kubelet.translate import from_listing, from_options
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.domain.errors import RegistrationUnclearError
 from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin, listing
@@ -62,6 +64,24 @@ async def test_register_says_localhost(tmp_path: Path) -> None:
     (headers,) = calls
     assert headers[":path"] == "/v1beta1.Registration/Register"
     assert headers[":authority"] == "localhost"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [ErrorCodes.REFUSED_STREAM, ErrorCodes.INTERNAL_ERROR, ErrorCodes.CANCEL],
+    ids=lambda code: code.name,
+)
+async def test_a_register_that_is_cut_off_is_unclear_and_never_sent_again(
+    code: ErrorCodes, tmp_path: Path
+) -> None:
+    """Not even by gRPC on its own, which repeats what it takes for unseen.
+
+    A kubelet may have gone on: its refusal has words of its own.
+    """
+    async with listening(tmp_path / "kubelet.sock", reset=code) as calls:
+        with pytest.raises(RegistrationUnclearError):
+            await register(tmp_path)
+    assert len(calls) == 1
 
 
 async def test_the_fake_kubelet_says_localhost(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from h2.config import H2Configuration
 from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from h2.events import DataReceived, Event, RequestReceived, StreamEnded, TrailersReceived
 from h2.exceptions import ProtocolError
 
@@ -61,6 +62,11 @@ class Link:
         self._http.send_headers(stream, [(":status", "200"), ("content-type", "application/grpc")])
         self._http.send_data(stream, framed(message))
         self._http.send_headers(stream, [("grpc-status", "0")], end_stream=True)
+        self._flush()
+
+    def reset(self, stream: int, code: ErrorCodes) -> None:
+        """End a call without an answer."""
+        self._http.reset_stream(stream, code)
         self._flush()
 
     def ping(self, number: int) -> None:
@@ -125,13 +131,21 @@ async def dialled(path: Path) -> AsyncGenerator[Link]:
 
 
 @asynccontextmanager
-async def listening(path: Path) -> AsyncGenerator[Sequence[Mapping[str, str]]]:
-    """Answer every call at `path` with an empty message; yields the headers of each."""
+async def listening(
+    path: Path, *, reset: ErrorCodes | None = None
+) -> AsyncGenerator[Sequence[Mapping[str, str]]]:
+    """Answer every call at `path` with an empty message, or `reset` it; yields their headers."""
     seen: list[Mapping[str, str]] = []
+
+    def end(link: Link, stream: int) -> None:
+        if reset is None:
+            link.answer(stream)
+        else:
+            link.reset(stream, reset)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await _answer_all(Link(reader, writer, client=False), seen)
+            await _end_all(Link(reader, writer, client=False), seen, end)
         except (ConnectionOverError, ConnectionError):
             writer.close()
 
@@ -143,7 +157,9 @@ async def listening(path: Path) -> AsyncGenerator[Sequence[Mapping[str, str]]]:
         await server.wait_closed()
 
 
-async def _answer_all(link: Link, seen: list[Mapping[str, str]]) -> None:
+async def _end_all(
+    link: Link, seen: list[Mapping[str, str]], end: Callable[[Link, int], None]
+) -> None:
     while True:
         known = len(link.events)
         await link.read()
@@ -151,7 +167,7 @@ async def _answer_all(link: Link, seen: list[Mapping[str, str]]) -> None:
             if isinstance(event, RequestReceived):
                 seen.append(_texts(event))
             elif isinstance(event, StreamEnded):
-                link.answer(event.stream_id)
+                end(link, event.stream_id)
 
 
 def _texts(event: RequestReceived | TrailersReceived) -> Mapping[str, str]:
