@@ -4,13 +4,12 @@ Each provider is annotated with its port, so that a type checker refuses an adap
 fit; a test builds every provider, because it cannot see wrong keywords.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import (
     Dependency,
-    Dict,
     Factory,
     List,
     Object,
@@ -24,6 +23,7 @@ from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
+from deviceplugin.adapters.kubelet.registry import registry_directory
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.logs import LoggingJournal
 from deviceplugin.adapters.system import (
@@ -45,6 +45,8 @@ from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.world import Way, World
+from deviceplugin.app.ways import directories_of, places_of, watcher_of, ways_of
+from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -56,7 +58,7 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
-from deviceplugin.domain.routes import Route
+from deviceplugin.domain.routes import RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
@@ -88,6 +90,10 @@ class Container(DeclarativeContainer):
     namespace: Provider[str] = Dependency(instance_of=str)
     plugin_dir: Provider[str] = Dependency(instance_of=str)
     kubelet_root: Provider[str] = Dependency(instance_of=str, default="/var/lib/kubelet")
+    registration: Provider[RegistrationMode] = Dependency(
+        instance_of=RegistrationMode, default=RegistrationMode.AUTO
+    )
+    on_exit: Provider[OnExit] = Dependency(instance_of=OnExit, default=OnExit.LEAVE)
     policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()
     rules: Provider[Any] = Dependency(default=())
@@ -108,6 +114,10 @@ class Container(DeclarativeContainer):
     journal: Provider[Journal] = Singleton(LoggingJournal)
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
+    registry_sockets: Provider[SocketDirectory] = Singleton(registry_directory, kubelet_root)
+    places: Provider[Mapping[Route, SocketDirectory]] = Singleton(
+        places_of, registration, sockets.provider, registry_sockets.provider
+    )
     directory: Provider[PluginDirectory] = Singleton(
         InotifyDirectory, plugin_dir, clock=clock, journal=journal
     )
@@ -164,17 +174,29 @@ class Container(DeclarativeContainer):
         sysfs=poll.provided.look_again,
     )
 
-    way: Provider[Way] = Singleton(Way, host=host, registrar=registrar, directory=directory)
+    register: Provider[Way] = Singleton(Way, host=host, registrar=registrar, directory=directory)
+    watcher: Provider[Way] = Singleton(
+        watcher_of, registry_sockets, registration, clock=clock, journal=journal
+    )
+    ways: Provider[Mapping[Route, Way]] = Singleton(
+        ways_of, places, register=register.provider, watcher=watcher.provider
+    )
+    directories: Provider[Mapping[Route, PluginDirectory]] = Singleton(directories_of, ways)
     world: Provider[World] = Singleton(
         World,
-        ways=Dict({Route.REGISTER: way}),
+        ways=ways,
         clock=clock,
         chance=chance,
         timing=timing,
         journal=journal,
     )
     watch_kubelet: Provider[WatchKubelet] = Singleton(
-        WatchKubelet, Dict({Route.REGISTER: directory}), clock, journal
+        WatchKubelet,
+        directories,
+        clock,
+        journal,
+        mode=registration,
+        patience=timing.provided.patience,
     )
     keep: Provider[KeepRegistered] = Factory(KeepRegistered, world=world)
     code: Provider[AuthorCode] = Singleton(
@@ -210,6 +232,7 @@ class Container(DeclarativeContainer):
         retain_held=retain_held,
         clock=clock,
         journal=journal,
+        on_exit=on_exit,
     )
     reload: Provider["ReloadConfiguration | None"] = Singleton(
         parts.reload_configuration,
@@ -245,5 +268,5 @@ class Container(DeclarativeContainer):
         watch_kubelet=watch_kubelet,
         hotplugs=hotplugs,
         watch_configuration=watch,
-        directories=List(directory),
+        directories=directories,
     )

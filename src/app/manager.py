@@ -4,16 +4,19 @@ import asyncio
 import errno
 from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
-from deviceplugin.domain.errors import InvalidValueError, ServingError
+from deviceplugin.domain.ending import OnExit
+from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.preference import POLICIES, Policy
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import RegistrationMode
 from deviceplugin.domain.timing import Timing
 from deviceplugin.domain.tree import FrozenTree
 
@@ -27,6 +30,9 @@ USUAL_NAME: Final = "device-plugins"
 """The plugin directory's name below a kubelet's root."""
 
 
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
 class Manager:
     """Serves what `plugin.scan` finds: a resource `namespace/type` for each type.
 
@@ -37,7 +43,11 @@ class Manager:
     `kubelet_root` is the kubelet's --root-dir. If left out, it is the parent of a plugin directory
     of the usual name `device-plugins`, else that directory itself.
 
-    Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for the policy, and
+    `registration` is the way to the kubelet: "register", "watcher" (it finds us in
+    plugins_registry) or "auto" (the one, and the other where that cannot be). `on_exit` is what it
+    is told of the devices in the end: "leave" them, or that all are "unhealthy".
+
+    Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for an option, and
     `ServingError` for a directory in which no socket could ever be.
     """
 
@@ -48,6 +58,8 @@ class Manager:
         *,
         plugin_dir: str = PLUGIN_DIRECTORY,
         kubelet_root: str | None = None,
+        registration: str = "auto",
+        on_exit: str = "leave",
         allocation_policy: str = "none",
         journal: Journal | None = None,
         timing: Timing | None = None,
@@ -60,6 +72,8 @@ class Manager:
             namespace=namespace,
             plugin_dir=plugin_dir,
             kubelet_root=kubelet_root,
+            registration=registration,
+            on_exit=on_exit,
             author=plugin,
             policy_of=_same_for_all(allocation_policy),
         )
@@ -73,6 +87,8 @@ class Manager:
         rescan_seconds: float = 5.0,
         plugin_dir: str = PLUGIN_DIRECTORY,
         kubelet_root: str | None = None,
+        registration: str = "auto",
+        on_exit: str = "leave",
         allocation_policy: str = "none",
         journal: Journal | None = None,
         timing: Timing | None = None,
@@ -90,6 +106,8 @@ class Manager:
             namespace=namespace,
             plugin_dir=plugin_dir,
             kubelet_root=kubelet_root,
+            registration=registration,
+            on_exit=on_exit,
             author=source,
             rescan_seconds=float(rescan_seconds),
             policy_of=_same_for_all(allocation_policy),
@@ -121,6 +139,8 @@ class Manager:
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings the injector along
 
         ResourceName(str(parts["namespace"]), "any")
+        parts["registration"] = _one_of(RegistrationMode, "registration", parts["registration"])
+        parts["on_exit"] = _one_of(OnExit, "on_exit", parts["on_exit"])
         # Once for all, in case the process changes its directory.
         plugin_dir = Path(str(parts["plugin_dir"])).absolute()
         beside = plugin_dir.parent if plugin_dir.name == USUAL_NAME else plugin_dir
@@ -130,22 +150,21 @@ class Manager:
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
         self._container.check_dependencies()
-        self._container.sockets()
+        self._container.places()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._plugin: RunPlugin | None = None
         self._stopped = False
         self._reread_first = False
 
     def check(self) -> None:
-        """Raise `ServingError` if the plugin directory is there, but no socket can be made in it.
+        """Raise `ServingError` if the directory for sockets is there, but none can be made in it.
 
-        One that is not there yet may come with the kubelet: `run` waits for it.
+        One that is not there yet may come with the kubelet: `run` waits for it. With "auto" either
+        of the two directories will do.
         """
-        try:
-            self._container.sockets().check()
-        except ServingError as error:
-            if error.errno != errno.ENOENT:
-                raise
+        errors = [_error_of(place) for place in self._container.places().values()]
+        if (first := errors[0]) is not None and first.errno != errno.ENOENT and all(errors):
+            raise first
 
     def look(self) -> FrozenTree:
         """Return what one look at the hardware finds, for a manager with a source; serve nothing.

@@ -17,11 +17,14 @@ class InotifyDirectory(FollowedPath, PluginDirectory):
     Without inotify, which is recorded once, the caller's interval is a poll.
     """
 
-    def __init__(self, path: str, *, clock: Clock, journal: Journal) -> None:
+    def __init__(
+        self, path: str, *, clock: Clock, journal: Journal, listening: bool = True
+    ) -> None:
+        """Listen, unless somebody only wants to look, and lets time pass in between."""
         super().__init__(
             path,
             clock=clock,
-            watches=lambda: Watches(SOCKETS),
+            watches=lambda: Watches(SOCKETS) if listening else None,
             degraded=lambda error: journal.record(WatchDegraded(reason=reason(error))),
         )
 

@@ -14,7 +14,7 @@ class FollowedPath:
     and between any two. It follows the path anew at the end of each `changed`, before the caller
     looks again; so whatever changes after a look is heard.
 
-    Without inotify `changed` only waits, so that the caller's interval is a poll; `degraded` is
+    Without inotify, or without `watches`, `changed` only waits, so that the caller's interval is a poll; `degraded` is
     told once why, and it is tried again after each wait.
     """
 
@@ -23,7 +23,7 @@ class FollowedPath:
         path: str,
         *,
         clock: Clock,
-        watches: Callable[[], Watches],
+        watches: Callable[[], Watches | None],
         degraded: Callable[[OSError], None],
     ) -> None:
         self._path = path
@@ -69,7 +69,8 @@ class FollowedPath:
             return
         try:
             self._watches = self._watches or self._open()
-            self._watches.cover(self._path)
+            if self._watches is not None:
+                self._watches.cover(self._path)
         except OSError as error:
             self._degrade(error)
         else:

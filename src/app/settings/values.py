@@ -8,9 +8,13 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.discovery.rulebook import OnConflict
+from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import RegistrationMode
 
+REGISTRATIONS: Final = tuple(mode.value for mode in RegistrationMode)
+ON_EXIT: Final = tuple(choice.value for choice in OnExit)
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
 CONFLICTS: Final = tuple(each.value for each in OnConflict)
@@ -38,6 +42,14 @@ def _seconds(value: str | float) -> float:
             f"{value!r} must be a number of seconds, {_SHORTEST:g} to {_LONGEST:.0f}, such as 5"
         )
     return seconds
+
+
+def _registration(text: str) -> str:
+    return _one_of(REGISTRATIONS, text)
+
+
+def _on_exit(text: str) -> str:
+    return _one_of(ON_EXIT, text)
 
 
 def _log_level(text: str) -> str:
@@ -69,6 +81,10 @@ class Settings:
       are mounted.
     - `proc_root`: where the host's /proc is mounted, for rules that leave out what the host uses.
     - `on_conflict`: a device that several resources claim goes to the first, or is an error.
+    - `registration`: the way to the kubelet: we `register`, or a `watcher` finds us in
+      plugins_registry; `auto` registers, and waits to be found where that cannot be.
+    - `on_exit`: whether the plugin, when it ends, leaves the lists as they are, or says first that
+      all devices are Unhealthy.
     - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change;
       None: seldom where each change is heard, often where not.
     """
@@ -76,6 +92,8 @@ class Settings:
     domain: str = attrs.field(default="devices.local", converter=_domain)
     plugin_dir: str = attrs.field(default="/var/lib/kubelet/device-plugins", converter=_path)
     kubelet_root: str = attrs.field(default="/var/lib/kubelet", converter=_path)
+    registration: str = attrs.field(default="auto", converter=_registration)
+    on_exit: str = attrs.field(default="leave", converter=_on_exit)
     sys_root: str = attrs.field(default="/sys", converter=_path)
     dev_root: str = attrs.field(default="/dev", converter=_path)
     proc_root: str = attrs.field(default="/proc", converter=_path)
@@ -129,6 +147,12 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
             ),
             Option(name="plugin_dir", parse=_path, help="the kubelet's plugin directory"),
             Option(name="kubelet_root", parse=_path, help="the kubelet's --root-dir"),
+            Option(name="registration", parse=_registration, help=" | ".join(REGISTRATIONS)),
+            Option(
+                name="on_exit",
+                parse=_on_exit,
+                help=f"what the kubelet is told of the devices in the end: {' | '.join(ON_EXIT)}",
+            ),
             Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
             Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
             Option(name="proc_root", parse=_path, help="where the host's /proc is mounted"),

@@ -12,6 +12,7 @@ from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.within import within
 from deviceplugin.domain.devices import Health
+from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.events import InventoryChanged
 from deviceplugin.domain.inventory import Inventory
 from deviceplugin.domain.ports.driven.clock import Clock
@@ -48,6 +49,7 @@ class Advertise:
         retain_held: RetainHeld,
         clock: Clock,
         journal: Journal,
+        on_exit: OnExit = OnExit.LEAVE,
     ) -> None:
         """Serve nothing yet."""
         self._open_resource = open_resource
@@ -57,6 +59,7 @@ class Advertise:
         self._releasing: asyncio.Task[None] | None = None
         self._clock = clock
         self._journal = journal
+        self._on_exit = on_exit
         self._served: dict[ResourceName, _Served] = {}
         self._retiring: dict[ResourceName, asyncio.Task[None]] = {}
         self._remembered: dict[ResourceName, Inventory] = {}
@@ -72,9 +75,15 @@ class Advertise:
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """Close every resource without a last word, so that a plugin's restart makes no flap."""
+        """Close every resource; without a last word, so that a plugin's restart makes no flap.
+
+        Where that is wanted, the word comes first, of all at once. What failed has none.
+        """
         if self._releasing is not None:
             self._releasing.cancel()
+        if self._on_exit is OnExit.UNHEALTHY and failure[0] is None:
+            for name in tuple(self._served):
+                self._retire(name)
         for served in self._served.values():
             served.keeper.stop()
         await self._tasks.__aexit__(*failure)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Run a whole plugin: watch the kubelet, scan, advertise, until told to stop."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -12,6 +12,7 @@ from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.hotplug import Hotplug
+from deviceplugin.domain.routes import Route
 
 if TYPE_CHECKING:
     # A plugin without a configuration does without the memory.
@@ -26,7 +27,7 @@ class RunPlugin:
     run_scanner: RunScanner
     advertise: Advertise
     watch_kubelet: WatchKubelet
-    directories: Sequence[PluginDirectory]
+    directories: Mapping[Route, PluginDirectory]
     hotplugs: Sequence[Hotplug] = ()
     watch_configuration: "WatchConfiguration | None" = None
     _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
@@ -56,7 +57,7 @@ class RunPlugin:
                         task.cancel()
         finally:
             latest.stop()
-            for directory in self.directories:
+            for directory in self.directories.values():
                 directory.close()
             for hotplug in self.hotplugs:
                 hotplug.close()

@@ -18,6 +18,7 @@ from deviceplugin.app.use_cases.run_plugin import RunPlugin
 from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
 from deviceplugin.domain.ports.driving.notifier import Notifier
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 
@@ -88,16 +89,38 @@ async def test_what_a_configuration_is_read_by_watches_its_file(tmp_path: Path) 
         )
         plugin: Any = container.run_plugin()
         assert isinstance(plugin.watch_configuration, WatchConfiguration) == is_watched
-        for each in (*plugin.directories, *plugin.hotplugs, plugin.watch_configuration):
+        for each in (*plugin.directories.values(), *plugin.hotplugs, plugin.watch_configuration):
             if each is not None:
                 each.close()
+
+
+@pytest.mark.parametrize(
+    ("mode", "routes"),
+    [
+        (RegistrationMode.REGISTER, [Route.REGISTER]),
+        (RegistrationMode.WATCHER, [Route.WATCHER]),
+        (RegistrationMode.AUTO, [Route.REGISTER, Route.WATCHER]),
+    ],
+)
+async def test_only_the_ways_that_may_be_taken_are_built(
+    tmp_path: Path, mode: RegistrationMode, routes: list[Route]
+) -> None:
+    """And all that concerns the ways has just these."""
+    container = _container(tmp_path, "scanner")
+    container.registration.override(mode)  # pyright: ignore[reportUnknownMemberType]
+    assert list(container.ways()) == routes
+    assert list(container.world().ways) == routes
+    plugin: Any = container.run_plugin()
+    assert list(plugin.directories) == routes
+    for directory in plugin.directories.values():
+        directory.close()
 
 
 async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
     """All that share a journal, a clock or a directory share the same one."""
     container = _container(tmp_path, "scanner")
     plugin: Any = container.run_plugin()
-    assert plugin.directories == [container.directory()]
+    assert plugin.directories[Route.REGISTER] is container.directory()
     assert plugin.watch_kubelet is container.watch_kubelet()
     assert container.world().journal is container.journal()
     container.directory().close()

@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -36,6 +38,13 @@ class Source:
         return tree
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """Return a directory in whose subdirectories sockets can be."""
+    with TemporaryDirectory() as directory:
+        yield Path(directory)
+
+
 @pytest.mark.parametrize("namespace", ["", "Example.com", "example.com/x", "kubernetes.io"])
 def test_a_namespace_that_no_resource_can_have_is_refused(namespace: str) -> None:
     """Before anything runs."""
@@ -61,6 +70,67 @@ def test_a_directory_that_may_still_come_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ServingError, match="Not a directory"):
         Manager("example.com", Author(), plugin_dir=str(tmp_path / "file")).check()
+
+
+@pytest.mark.parametrize(
+    ("option", "allowed"),
+    [("registration", "register, watcher, auto"), ("on_exit", "leave, unhealthy")],
+)
+def test_an_option_that_is_none_is_refused_with_those_there_are(
+    option: str, allowed: str, tmp_path: Path
+) -> None:
+    """The option, the value seen and the values allowed."""
+    for make in (Manager, Manager.of_source):
+        with pytest.raises(InvalidValueError, match=f"{option} 'other': must be one of {allowed}"):
+            make("example.com", Author(), plugin_dir=str(tmp_path), **{option: "other"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["register", "watcher", "auto"])
+def test_what_is_checked_is_where_sockets_may_be(mode: str, short_path: Path) -> None:
+    """With `auto` one of both will do."""
+    bad, good, later = (short_path / name for name in ("file", "good", "later"))
+    bad.touch()
+    (good / "plugins_registry").mkdir(parents=True)
+
+    def check(plugin_dir: Path, root: Path) -> None:
+        Manager(
+            "example.com",
+            Author(),
+            plugin_dir=str(plugin_dir),
+            kubelet_root=str(root),
+            registration=mode,
+        ).check()
+
+    check(good, good)
+    check(later, later)
+    for plugin_dir, root, passes in (
+        (bad, good, mode != "register"),
+        (good, bad, mode != "watcher"),
+        (bad, bad, False),
+        (bad, later, mode == "watcher"),
+    ):
+        if passes:
+            check(plugin_dir, root)
+        else:
+            with pytest.raises(ServingError, match="Not a directory"):
+                check(plugin_dir, root)
+
+
+def test_a_root_that_can_hold_no_socket_is_refused_where_it_is_needed(tmp_path: Path) -> None:
+    """`auto` goes without."""
+
+    def manager(registration: str) -> Manager:
+        return Manager(
+            "example.com",
+            Author(),
+            plugin_dir=str(tmp_path),
+            kubelet_root="/tmp/" + "x" * 90,  # noqa: S108
+            registration=registration,
+        )
+
+    manager("auto").check()
+    with pytest.raises(ServingError, match=r"plugins_registry .* bytes, Linux allows 107"):
+        manager("watcher")
 
 
 async def test_a_manager_serves_once(tmp_path: Path) -> None:

@@ -50,18 +50,21 @@ class Registration:
 
 
 class Registrar(Protocol):
-    """Registers sockets with the kubelet."""
+    """Registers sockets with the kubelet: calls it, or waits until it has found them."""
 
     @abstractmethod
     async def reachable(self) -> bool:
-        """Return whether a kubelet takes connections now; nothing is sent."""
+        """Return whether a kubelet takes connections now; nothing is sent.
+
+        Where it finds us: whether there is a place for that.
+        """
         ...
 
     @abstractmethod
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the kubelet has accepted; it calls back before it does.
 
-        Raises within `seconds`: `KubeletUnreachableError` or, if the endpoint's socket is gone,
+        After `KubeletUnreachableError` the same socket may be registered again. Raises within `seconds`: `KubeletUnreachableError` or, if the endpoint's socket is gone,
         `SocketLostError` if nothing was sent, `RegistrationRefusedError` if it said no,
         `RegistrationUnclearError` if it may have said yes.
         """

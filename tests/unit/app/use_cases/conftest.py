@@ -10,12 +10,14 @@ from typing import Self
 
 import attrs
 import pytest
+from tests.support.finder import Finder
 
 from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.holders import MemoryHolders
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET, MemoryKubelet
+from deviceplugin.adapters.memory.registry import MemoryRegistry
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
@@ -35,7 +37,7 @@ from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.routes import Kubelet, Route
+from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 TIMING = Timing()
@@ -156,13 +158,17 @@ class StrictRegistrar(Registrar):
 
 
 class Machine:
-    """A machine with a plugin directory, and a kubelet that is not running yet."""
+    """A machine with a plugin directory, and a kubelet that is not running yet.
+
+    And a plugins_registry, which is used in the modes that do.
+    """
 
     def __init__(
         self,
         *,
         directory: Callable[[Clock], MemoryDirectory] = MemoryDirectory,
         registrar: Registrar | None = None,
+        mode: RegistrationMode = RegistrationMode.REGISTER,
     ) -> None:
         self.clock = ManualClock()
         self.journal = MemoryJournal()
@@ -183,10 +189,29 @@ class Machine:
             timing=TIMING.release,
             journal=self.journal,
         )
-        self.watch = WatchKubelet({Route.REGISTER: self.directory}, self.clock, self.journal)
-        way = Way(host=self.host, registrar=registrar or self.registrar, directory=self.directory)
+        self.registry_directory = MemoryDirectory(self.clock, path="/registry")
+        self.registry = MemoryRegistry(self.registry_directory, self.clock)
+        self.finder = Finder(self.registry)
+        ways = {
+            Route.REGISTER: Way(
+                host=self.host,
+                registrar=registrar or self.registrar,
+                directory=self.directory,
+            ),
+            Route.WATCHER: Way(
+                host=self.registry, registrar=self.registry, directory=self.registry_directory
+            ),
+        }
+        used = [Route.REGISTER] if mode is RegistrationMode.REGISTER else list(Route)
+        self.watch = WatchKubelet(
+            {route: ways[route].directory for route in used},
+            self.clock,
+            self.journal,
+            mode=mode,
+            patience=TIMING.patience,
+        )
         self.world = World(
-            ways={Route.REGISTER: way},
+            ways={route: ways[route] for route in used},
             clock=self.clock,
             chance=FixedChance(0.5),
             timing=TIMING,
@@ -240,8 +265,9 @@ class Node(Machine):
         watched: bool = True,
         directory: Callable[[Clock], MemoryDirectory] = MemoryDirectory,
         registrar: Registrar | None = None,
+        mode: RegistrationMode = RegistrationMode.REGISTER,
     ) -> None:
-        super().__init__(directory=directory, registrar=registrar)
+        super().__init__(directory=directory, registrar=registrar, mode=mode)
         self.board = Board(Inventory().observe(dict.fromkeys(map(DeviceId, "ab"), DeviceInfo())))
         self.keeper = self.keep(self.open(WIDGET, self.board))
         self._watched = watched
@@ -265,12 +291,14 @@ class Node(Machine):
             task.cancel()
         await asyncio.wait(self._tasks)
         await self.kubelet.stop()
+        await self.finder.cut()
         if kind is None:
             assert ended, f"does not stop in {self.keeper.phase}"
             if not self.keeping.cancelled():
                 self.keeping.result()
             assert self.sockets == (), "sockets left behind"
             assert self.kubelet.host.served == (), "servers left behind"
+            assert self.registry.host.served == (), "servers left behind to be found"
 
     def appeared(self, identity: FileIdentity) -> None:
         """Tell the resource of a kubelet."""
@@ -284,6 +312,21 @@ class Node(Machine):
         """Let time pass until the kubelet has answered that many Registers."""
         while self.registrations < times:
             await self.clock.advance(5)
+
+    async def looked_at(self) -> None:
+        """Let a second pass, and whoever looks into plugins_registry look."""
+        await self.clock.advance(1)
+        self.finder.look()
+        await self.clock.settle()
+
+    def is_found(self) -> bool:
+        """Say whether the kubelet has found us: one stream, with the full list."""
+        return (
+            self.finder.streams(WIDGET) == 1
+            and self.finder.lists[WIDGET] == self.board.inventory.listing
+            and len(self.registry.host.served) == 1
+            and self.sockets == ()
+        )
 
     async def remove_own_socket(self) -> None:
         """Let somebody remove our socket."""

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
+import pytest
+
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.watch_kubelet import Follower, WatchKubelet
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.events import (
     InventoryChanged,
     RegistrationLost,
@@ -47,7 +50,7 @@ def shown(listing: Listing | None) -> str:
 class Advertising:
     """A machine whose kubelet runs and is watched, and the use case at work on it."""
 
-    def __init__(self, here: "Machine") -> None:
+    def __init__(self, here: "Machine", *, on_exit: OnExit = OnExit.LEAVE) -> None:
         self.here = here
         self.advertise = Advertise(
             open_resource=here.open,
@@ -56,6 +59,7 @@ class Advertising:
             retain_held=here.retain,
             clock=here.clock,
             journal=here.journal,
+            on_exit=on_exit,
         )
 
     async def __aenter__(self) -> Self:
@@ -64,6 +68,7 @@ class Advertising:
         watching = asyncio.create_task(self.here.watch.run())
         self._stack.callback(watching.cancel)
         self._stack.push_async_callback(self.here.kubelet.stop)
+        self._stack.callback(self._look_back)
         await self._stack.enter_async_context(self.advertise)
         return self
 
@@ -72,6 +77,10 @@ class Advertising:
         assert self.here.sockets == ()
         assert self.here.kubelet.host.served == ()
         await self.here.clock.settle()
+
+    def _look_back(self) -> None:
+        """Keep what the kubelet was told before it stops."""
+        self.told = {name: self.here.kubelet.listings(name) for name in (YELLOW, GREEN)}
 
     async def follow(self, *trees: FrozenTree) -> None:
         """Follow trees without a pause between them, then let everything run."""
@@ -306,3 +315,36 @@ async def test_what_is_renewed_and_gone_is_only_gone(machine: "type[Machine]") -
         await it.follow(tree(yellow="ab", green="x"), tree(yellow="ab", green="x"))
         assert it.lists() == {"yellow": "AB", "green": "X"}
         assert it.here.registrations == 3
+
+
+@pytest.mark.parametrize("on_exit", OnExit)
+async def test_what_the_kubelet_is_told_in_the_end_is_a_choice(
+    machine: "type[Machine]", on_exit: OnExit
+) -> None:
+    """Nothing, for a rolling update must not make resources flap; or that no device is left."""
+    async with Advertising(machine(), on_exit=on_exit) as it:
+        await it.follow(tree(yellow="ab", green="x"))
+    told = {name: [shown(each) for each in lists] for name, lists in it.told.items()}
+    last = on_exit is OnExit.UNHEALTHY
+    assert told[YELLOW] == (["AB", "ab"] if last else ["AB"])
+    assert told[GREEN] == (["X", "x"] if last else ["X"])
+
+
+async def test_who_does_not_read_the_last_word_holds_up_the_end_for_a_second_at_most(
+    machine: "type[Machine]",
+) -> None:
+    """However many resources there are: all say it at once."""
+    it = Advertising(machine(), on_exit=OnExit.UNHEALTHY)
+    ending: asyncio.Task[None] | None = None
+    async with it:
+        await it.follow(tree(**{f"t{number}": "ab" for number in range(20)}))
+        readers = [front.devices.watch() for front in it.here.host.plugins]
+        for reader in readers:
+            await anext(reader)
+        ending = asyncio.create_task(it.advertise.__aexit__(None, None, None))
+        await it.here.clock.advance(0.99)
+        assert not ending.done()
+        await it.here.clock.advance(0.01)
+        assert ending.done()
+        for reader in readers:
+            await reader.aclose()

@@ -20,6 +20,7 @@ from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driving.notifier import Notifier
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.routes import Route
 from deviceplugin.domain.tree import DeviceTree
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Running:
                 journal=here.journal,
             ),
             watch_kubelet=here.watch,
-            directories=[here.directory],
+            directories={Route.REGISTER: here.directory},
         )
 
     async def __aenter__(self) -> Self:

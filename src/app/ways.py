@@ -1,0 +1,54 @@
+"""The ways to a kubelet, as a person wants them, out of adapters."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.kubelet.registry import PluginsRegistry
+from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.app.use_cases.world import Way
+from deviceplugin.domain.errors import ServingError
+from deviceplugin.domain.ports.driven.clock import Clock
+from deviceplugin.domain.ports.driven.directory import PluginDirectory
+from deviceplugin.domain.ports.driven.journal import Journal
+from deviceplugin.domain.routes import RegistrationMode, Route
+
+
+def places_of(
+    registration: RegistrationMode,
+    sockets: Callable[[], SocketDirectory],
+    registry: Callable[[], SocketDirectory],
+) -> Mapping[Route, SocketDirectory]:
+    """Return where sockets may be made, the first choice first.
+
+    `auto` does without a plugins_registry that could never have a socket in it.
+    """
+    if registration is RegistrationMode.WATCHER:
+        return {Route.WATCHER: registry()}
+    places = {Route.REGISTER: sockets()}
+    if registration is RegistrationMode.AUTO:
+        with suppress(ServingError):
+            places[Route.WATCHER] = registry()
+    return places
+
+
+def watcher_of(
+    sockets: SocketDirectory, registration: RegistrationMode, *, clock: Clock, journal: Journal
+) -> Way:
+    """Return the way on which the kubelet finds us; `auto` only looks whether it is there."""
+    registry = PluginsRegistry(sockets, journal)
+    listening = registration is RegistrationMode.WATCHER
+    directory = InotifyDirectory(sockets.path, clock=clock, journal=journal, listening=listening)
+    return Way(host=registry, registrar=registry, directory=directory)
+
+
+def ways_of(
+    places: Mapping[Route, SocketDirectory], **ways: Callable[[], Way]
+) -> Mapping[Route, Way]:
+    """Make the ways that lead to these places."""
+    return {route: ways[route.name.lower()]() for route in places}
+
+
+def directories_of(ways: Mapping[Route, Way]) -> Mapping[Route, PluginDirectory]:
+    """Return where each way's sockets are."""
+    return {route: way.directory for route, way in ways.items()}

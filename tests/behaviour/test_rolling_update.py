@@ -1,0 +1,88 @@
+"""Several instances for one resource: whichever remains is registered, with every kubelet."""
+
+import asyncio
+import signal
+
+import pytest
+from tests.support.instances import Grounds, grounds
+
+from deviceplugin.testing.kubelet import Era, Profile, Registered, StreamOpened
+
+PROFILES = [Profile.V1_28, Profile.V1_34, Profile.V1_36, Profile.V1_37]
+
+each_kubelet = pytest.mark.parametrize("profile", PROFILES, ids=lambda each: each.version)
+each_way = pytest.mark.parametrize("registration", ["register", "watcher"])
+
+
+def registrations(here: Grounds) -> int:
+    return len(here.kubelet.history.of(Registered))
+
+
+async def registered(here: Grounds, times: int) -> None:
+    """Return once the kubelet has registered so often."""
+    await here.sees(lambda _: registrations(here) >= times)
+
+
+@each_kubelet
+@each_way
+async def test_the_new_one_takes_over_when_the_old_one_stops(
+    profile: Profile, registration: str
+) -> None:
+    """It has no less than a socket of its own, and the old one removes no other."""
+    async with grounds(profile, registration) as here:
+        old = here.instance("a", "b")
+        await here.lists("a", "b")
+        new = here.instance("a", "b")
+        await here.lists("a", "b", streams=2)
+        assert len(here.sockets()) == 2
+        await old.stop()
+        await here.lists("a", "b")
+        assert len(here.sockets()) == 1
+        again = 0 if profile.era is Era.BY_SOCKET else 1
+        assert registrations(here) == 2 + again
+        assert not new.serving.done()
+
+
+@each_kubelet
+@each_way
+async def test_the_new_one_takes_over_when_the_old_one_is_killed(
+    profile: Profile, registration: str
+) -> None:
+    async with grounds(profile, registration) as here:
+        old = here.process("a", "b")
+        await here.lists("a", "b")
+        here.instance("a", "b")
+        await here.lists("a", "b", streams=2)
+        old.send_signal(signal.SIGKILL)
+        await here.lists("a", "b")
+
+
+async def test_with_1_37_there_are_devices_all_the_time() -> None:
+    """From the new one's first list on, whoever goes."""
+    async with grounds(Profile.V1_37, "register") as here:
+        old = here.instance("a", "b")
+        await here.lists("a", "b")
+        here.instance("a", "b")
+        await here.lists("a", "b", streams=2)
+        least = 2
+        stopping = asyncio.create_task(old.stop())
+        while not stopping.done():
+            least = min(least, here.kubelet.resource("example.com/widget").allocatable)
+            await asyncio.sleep(0)
+        await here.lists("a", "b")
+        assert least == 2
+        assert len(here.kubelet.history.of(StreamOpened)) == 2
+
+
+@each_kubelet
+async def test_ten_updates_in_a_row_end_with_the_last_one(profile: Profile) -> None:
+    async with grounds(profile, "register") as here:
+        last = here.instance("a")
+        await here.lists("a")
+        for number in range(10):
+            new = here.instance("a", f"b{number}")
+            await here.has(f"b{number}")
+            await last.stop()
+            await here.lists("a", f"b{number}")
+            last = new
+        assert len(here.sockets()) == 1
