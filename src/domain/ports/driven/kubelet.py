@@ -64,8 +64,9 @@ class Registrar(Protocol):
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the kubelet has accepted; it calls back before it does.
 
-        After `KubeletUnreachableError` the same socket may be registered again. Raises within `seconds`: `KubeletUnreachableError` or, if the endpoint's socket is gone,
-        `SocketLostError` if nothing was sent, `RegistrationRefusedError` if it said no,
-        `RegistrationUnclearError` if it may have said yes.
+        After `KubeletUnreachableError` the same socket may be registered again. Raises within
+        `seconds`: that or, if the endpoint's socket is gone, `SocketLostError` if nothing was
+        sent, `RegistrationRefusedError` if it said no, `RegistrationUnclearError` if it may have
+        said yes.
         """
         ...
