@@ -35,9 +35,9 @@ async def test_a_plugin_is_found_and_listed_without_a_register(profile: Profile)
     async with grounds(profile, "watcher") as here:
         one = here.instance("a", "b")
         await here.lists("a", "b")
+        await asyncio.wait_for(one.journal.next(ResourceRegistered), SOON)
         assert here.kubelet.history.of(RegisterAsked) == ()
         assert [each.error for each in here.kubelet.history.of(StatusSent)] == [""]
-        await one.journal.next(ResourceRegistered)
         assert list(here.directory.glob("dp-*")) == []
         await one.stop()
         assert in_registry(here) == []

@@ -14,8 +14,8 @@ class FollowedPath:
     and between any two. It follows the path anew at the end of each `changed`, before the caller
     looks again; so whatever changes after a look is heard.
 
-    Without inotify, or without `watches`, `changed` only waits, so that the caller's interval is a poll; `degraded` is
-    told once why, and it is tried again after each wait.
+    Without inotify, or without `watches`, `changed` only waits, so that the caller's interval is a
+    poll; `degraded` is told once why there is no inotify, and it is tried again after each wait.
     """
 
     def __init__(
