@@ -18,6 +18,7 @@ from dependency_injector.providers import (
     Singleton,
 )
 
+from deviceplugin.adapters import system
 from deviceplugin.adapters.inotify import InotifyDirectory, NodeHotplug
 from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.host import GrpcHost
@@ -26,13 +27,6 @@ from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.registry import registry_directory
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.adapters.system import (
-    ProcHostUse,
-    SystemChance,
-    SystemClock,
-    SystemDeviceNodes,
-    ThreadWorker,
-)
 from deviceplugin.app import parts
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
@@ -45,7 +39,7 @@ from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.world import Way, World
-from deviceplugin.app.ways import directories_of, places_of, watcher_of, ways_of
+from deviceplugin.app.ways import places_of, watcher_of, ways_of
 from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
@@ -67,16 +61,9 @@ if TYPE_CHECKING:
     from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
     from deviceplugin.domain.ports.driven.device_source import RuledSource
 
-HANDLER_SECONDS = 10.0
-"""The bound of one call of the author's code; the kubelet sets none for most."""
-
-
-def _nothing() -> None:
-    """Do nothing: an author's scanner looks when it likes."""
-
 
 class Container(DeclarativeContainer):
-    """One plugin. `origin` says where its devices come from.
+    """One plugin. `origin` says where its devices come from:
 
     - `scanner`: the author's own `scan`, which loops.
     - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
@@ -90,9 +77,7 @@ class Container(DeclarativeContainer):
     namespace: Provider[str] = Dependency(instance_of=str)
     plugin_dir: Provider[str] = Dependency(instance_of=str)
     kubelet_root: Provider[str] = Dependency(instance_of=str, default="/var/lib/kubelet")
-    registration: Provider[RegistrationMode] = Dependency(
-        instance_of=RegistrationMode, default=RegistrationMode.AUTO
-    )
+    registration: Provider[RegistrationMode] = Dependency(default=RegistrationMode.AUTO)
     on_exit: Provider[OnExit] = Dependency(instance_of=OnExit, default=OnExit.LEAVE)
     policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()
@@ -108,9 +93,9 @@ class Container(DeclarativeContainer):
     reread: Provider[Any] = Dependency(default=Object(None))
     timing: Provider[Timing] = Dependency(instance_of=Timing)
 
-    clock: Provider[Clock] = Singleton(SystemClock)
-    chance: Provider[Chance] = Singleton(SystemChance)
-    worker: Provider[Worker] = Singleton(ThreadWorker)
+    clock: Provider[Clock] = Singleton(system.SystemClock)
+    chance: Provider[Chance] = Singleton(system.SystemChance)
+    worker: Provider[Worker] = Singleton(system.ThreadWorker)
     journal: Provider[Journal] = Singleton(LoggingJournal)
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
@@ -131,8 +116,8 @@ class Container(DeclarativeContainer):
         CheckpointHolders, plugin_dir, worker=worker, clock=clock
     )
 
-    nodes: Provider[DeviceNodes] = Singleton(SystemDeviceNodes, dev_root)
-    host_use: Provider[HostUse] = Singleton(ProcHostUse, nodes=nodes, proc_root=proc_root)
+    nodes: Provider[DeviceNodes] = Singleton(system.SystemDeviceNodes, dev_root)
+    host_use: Provider[HostUse] = Singleton(system.ProcHostUse, nodes=nodes, proc_root=proc_root)
     sysfs: Provider["RuledSource"] = Singleton(
         parts.sysfs_scanner,
         rules,
@@ -169,7 +154,7 @@ class Container(DeclarativeContainer):
     scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
     look_again: Provider[Callable[[], None]] = Selector(
         origin,
-        scanner=Object(_nothing),
+        scanner=Object(parts.nothing),
         source=poll.provided.look_again,
         sysfs=poll.provided.look_again,
     )
@@ -181,7 +166,6 @@ class Container(DeclarativeContainer):
     ways: Provider[Mapping[Route, Way]] = Singleton(
         ways_of, places, register=register.provider, watcher=watcher.provider
     )
-    directories: Provider[Mapping[Route, PluginDirectory]] = Singleton(directories_of, ways)
     world: Provider[World] = Singleton(
         World,
         ways=ways,
@@ -191,17 +175,10 @@ class Container(DeclarativeContainer):
         journal=journal,
     )
     watch_kubelet: Provider[WatchKubelet] = Singleton(
-        WatchKubelet,
-        directories,
-        clock,
-        journal,
-        mode=registration,
-        patience=timing.provided.patience,
+        WatchKubelet, world.provided.directories, clock, journal, mode=registration, timing=timing
     )
     keep: Provider[KeepRegistered] = Factory(KeepRegistered, world=world)
-    code: Provider[AuthorCode] = Singleton(
-        AuthorCode, worker=worker, clock=clock, seconds=HANDLER_SECONDS
-    )
+    code: Provider[AuthorCode] = Singleton(AuthorCode, worker=worker, clock=clock)
     open_resource: Provider[OpenResource] = Singleton(
         OpenResource,
         author=author,
@@ -268,5 +245,5 @@ class Container(DeclarativeContainer):
         watch_kubelet=watch_kubelet,
         hotplugs=hotplugs,
         watch_configuration=watch,
-        directories=directories,
+        directories=world.provided.directories,
     )

@@ -162,7 +162,7 @@ class Manager:
         One that is not there yet may come with the kubelet: `run` waits for it. With "auto" either
         of the two directories will do.
         """
-        errors = [_error_of(place) for place in self._container.places().values()]
+        errors = [place.fault() for place in self._container.places().values()]
         if (first := errors[0]) is not None and first.errno != errno.ENOENT and all(errors):
             raise first
 
@@ -252,3 +252,11 @@ def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:
             f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}"
         )
     return lambda _: POLICIES[policy]
+
+
+def _one_of(kind: type[_Choice], option: str, text: object) -> _Choice:
+    try:
+        return kind(text)
+    except ValueError:
+        allowed = ", ".join(each.value for each in kind)
+        raise InvalidValueError(f"{option} {text!r}: must be one of {allowed}") from None

@@ -164,3 +164,7 @@ def watch_configuration(  # noqa: PLR0913 - collaborators, by name
         clock=clock,
         journal=journal,
     )
+
+
+def nothing() -> None:
+    """Do nothing: an author's scanner looks when it likes."""

@@ -9,7 +9,6 @@ from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.app.use_cases.world import Way
 from deviceplugin.domain.errors import ServingError
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.routes import RegistrationMode, Route
 
@@ -47,8 +46,3 @@ def ways_of(
 ) -> Mapping[Route, Way]:
     """Make the ways that lead to these places."""
     return {route: ways[route.name.lower()]() for route in places}
-
-
-def directories_of(ways: Mapping[Route, Way]) -> Mapping[Route, PluginDirectory]:
-    """Return where each way's sockets are."""
-    return {route: way.directory for route, way in ways.items()}

@@ -59,8 +59,13 @@ class SocketDirectory:
 
     def check(self) -> None:
         """Raise `ServingError` unless sockets can be made here now, as far as one look tells."""
-        if code := _why_unusable(self.path):
-            raise self._unusable(code, "access")
+        if (fault := self.fault()) is not None:
+            raise fault
+
+    def fault(self) -> ServingError | None:
+        """Return why no sockets can be made here now; None if they can, as far as one look."""
+        code = _why_unusable(self.path)
+        return self._unusable(code, "access") if code else None
 
     def is_there(self) -> bool:
         """Return whether the directory is there, whatever we may do in it."""

@@ -17,6 +17,10 @@ _Result = TypeVar("_Result")
 _Given = ParamSpec("_Given")
 
 
+HANDLER_SECONDS = 10.0
+"""The bound of one call of the author's code; the kubelet sets none for most."""
+
+
 @attrs.frozen(kw_only=True)
 class AuthorCode:
     """Calls an author's method.
@@ -28,7 +32,7 @@ class AuthorCode:
 
     worker: Worker
     clock: Clock
-    seconds: float
+    seconds: float = HANDLER_SECONDS
 
     async def call(
         self,

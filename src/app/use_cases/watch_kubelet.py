@@ -16,6 +16,7 @@ from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route, RouteChoice, Sight
+from deviceplugin.domain.timing import Timing
 
 POLL_SECONDS: Final = 1.0
 """How often we look although nothing told us to, so that a missed event cannot strand us."""
@@ -62,7 +63,7 @@ class WatchKubelet:
         journal: Journal,
         *,
         mode: RegistrationMode = RegistrationMode.REGISTER,
-        patience: float = 10.0,
+        timing: Timing | None = None,
     ) -> None:
         """Look at nothing yet; `directories` are those of the ways that `mode` may take."""
         self._directories = directories
@@ -71,7 +72,7 @@ class WatchKubelet:
         self._clock = clock
         self._journal = journal
         self._followers: list[Follower] = []
-        self._choice = RouteChoice(wanted=mode, patience=patience)
+        self._choice = RouteChoice(wanted=mode, patience=(timing or Timing()).patience)
         self._missing_since: float | None = None
 
     def follow(self, follower: Follower) -> None:

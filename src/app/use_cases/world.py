@@ -35,6 +35,11 @@ class World:
     timing: Timing
     journal: Journal
 
+    @property
+    def directories(self) -> Mapping[Route, PluginDirectory]:
+        """Where each way's sockets are."""
+        return {route: way.directory for route, way in self.ways.items()}
+
 
 def sign_of(route: Route, directory: PluginDirectory) -> FileIdentity | None:
     """Return the file that tells one kubelet from another on this way; None if it is not there.

@@ -208,7 +208,7 @@ class Machine:
             self.clock,
             self.journal,
             mode=mode,
-            patience=TIMING.patience,
+            timing=TIMING,
         )
         self.world = World(
             ways={route: ways[route] for route in used},
