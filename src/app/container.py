@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class Container(DeclarativeContainer):
-    """One plugin. `origin` says where its devices come from:
+    """One plugin. `origin` says where its devices come from.
 
     - `scanner`: the author's own `scan`, which loops.
     - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our

@@ -4,11 +4,11 @@ import asyncio
 import errno
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self
 
+from deviceplugin.domain.choices import choice_of
 from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -30,9 +30,6 @@ USUAL_NAME: Final = "device-plugins"
 """The plugin directory's name below a kubelet's root."""
 
 
-_Choice = TypeVar("_Choice", bound=Enum)
-
-
 class Manager:
     """Serves what `plugin.scan` finds: a resource `namespace/type` for each type.
 
@@ -43,9 +40,8 @@ class Manager:
     `kubelet_root` is the kubelet's --root-dir. If left out, it is the parent of a plugin directory
     of the usual name `device-plugins`, else that directory itself.
 
-    `registration` is the way to the kubelet: "register", "watcher" (it finds us in
-    plugins_registry) or "auto" (the one, and the other where that cannot be). `on_exit` is what it
-    is told of the devices in the end: "leave" them, or that all are "unhealthy".
+    `registration` is the way to the kubelet, "register", "watcher" or "auto"; `on_exit` what it is
+    told of the devices in the end: "leave" them, or that all are "unhealthy".
 
     Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for an option, and
     `ServingError` for a directory in which no socket could ever be.
@@ -139,8 +135,8 @@ class Manager:
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings the injector along
 
         ResourceName(str(parts["namespace"]), "any")
-        parts["registration"] = _one_of(RegistrationMode, "registration", parts["registration"])
-        parts["on_exit"] = _one_of(OnExit, "on_exit", parts["on_exit"])
+        parts["registration"] = choice_of(RegistrationMode, "registration", parts["registration"])
+        parts["on_exit"] = choice_of(OnExit, "on_exit", parts["on_exit"])
         # Once for all, in case the process changes its directory.
         plugin_dir = Path(str(parts["plugin_dir"])).absolute()
         beside = plugin_dir.parent if plugin_dir.name == USUAL_NAME else plugin_dir
@@ -252,11 +248,3 @@ def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:
             f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}"
         )
     return lambda _: POLICIES[policy]
-
-
-def _one_of(kind: type[_Choice], option: str, text: object) -> _Choice:
-    try:
-        return kind(text)
-    except ValueError:
-        allowed = ", ".join(each.value for each in kind)
-        raise InvalidValueError(f"{option} {text!r}: must be one of {allowed}") from None

@@ -41,6 +41,8 @@ def parts_of(configuration: "Configuration") -> "Mapping[str, Any]":
         "namespace": settings.domain,
         "plugin_dir": settings.plugin_dir,
         "kubelet_root": settings.kubelet_root,
+        "registration": settings.registration,
+        "on_exit": settings.on_exit,
         "author": None,
         "rules": configuration.rules,
         "sys_root": settings.sys_root,
