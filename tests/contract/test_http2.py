@@ -74,10 +74,7 @@ async def test_register_says_localhost(tmp_path: Path) -> None:
 async def test_a_register_that_is_cut_off_is_unclear_and_never_sent_again(
     code: ErrorCodes, tmp_path: Path
 ) -> None:
-    """Not even by gRPC on its own, which repeats what it takes for unseen.
-
-    A kubelet may have gone on: its refusal has words of its own.
-    """
+    """A kubelet may have gone on; when it refuses, it says so in an answer of its own."""
     async with listening(tmp_path / "kubelet.sock", reset=code) as calls:
         with pytest.raises(RegistrationUnclearError):
             await register(tmp_path)
