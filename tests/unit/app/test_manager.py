@@ -9,12 +9,19 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from deviceplugin import DeviceInfo, DeviceTree, Manager, Notifier
+from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.app.settings import Configuration, Settings
+from deviceplugin.domain.configuration_events import (
+    ConfigurationReloaded,
+    ConfigurationUnchanged,
+)
 from deviceplugin.domain.errors import (
     InvalidResourceNameError,
     InvalidValueError,
     ServingError,
 )
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.rules import rule
 
 
 class Author:
@@ -166,3 +173,53 @@ def test_a_source_can_be_looked_at_without_serving(tmp_path: Path) -> None:
     assert list(manager.look().resources) == [ResourceName("example.com", "widget")]
     with pytest.raises(InvalidValueError, match="loops"):
         Manager("example.com", Author(), plugin_dir=str(tmp_path)).look()
+
+
+def _configuration(directory: Path, *names: str) -> Configuration:
+    rules = tuple(rule(f"example.com/{name}", {"name": name}) for name in names)
+    return Configuration(
+        settings=Settings(plugin_dir=str(directory)), rules=rules, source="a test"
+    )
+
+
+async def test_a_configuration_can_be_taken_before_it_serves(tmp_path: Path) -> None:
+    """And is in force from the first look on."""
+    journal = MemoryJournal()
+    manager = Manager.configured(_configuration(tmp_path, "a"), journal=journal)
+    manager.reload(_configuration(tmp_path, "b"))
+    assert [event.added for event in journal.of(ConfigurationReloaded)] == [("example.com/b",)]
+    manager.stop()
+    await manager.serve()
+
+
+async def test_reading_it_again_can_be_asked_for_before_it_serves(tmp_path: Path) -> None:
+    """It is answered as soon as there is a loop."""
+    journal = MemoryJournal()
+    begin = _configuration(tmp_path, "a")
+    manager = Manager.configured(begin, journal=journal, reread=lambda: begin)
+    manager.reload()
+    serving = asyncio.ensure_future(manager.serve())
+    await asyncio.wait_for(journal.next(ConfigurationUnchanged), 5)
+    manager.stop()
+    await serving
+
+
+def test_only_a_manager_made_of_a_configuration_takes_another(tmp_path: Path) -> None:
+    """One around a scanner or a source of the author's own has nothing to do with it."""
+    other = _configuration(tmp_path, "a")
+    for manager in (
+        Manager("example.com", Author(), plugin_dir=str(tmp_path)),
+        Manager.of_source("example.com", Source(), plugin_dir=str(tmp_path)),
+    ):
+        for configuration in (other, None):
+            with pytest.raises(InvalidValueError, match="goes by no configuration"):
+                manager.reload(configuration)
+
+
+def test_what_cannot_be_in_force_is_refused_to_the_caller(tmp_path: Path) -> None:
+    """Rules about one resource twice; and reading again what nobody said how to read."""
+    manager = Manager.configured(_configuration(tmp_path, "a"), journal=MemoryJournal())
+    with pytest.raises(InvalidValueError, match="only one rule"):
+        manager.reload(_configuration(tmp_path, "b", "b"))
+    with pytest.raises(InvalidValueError, match="reread"):
+        manager.reload()
