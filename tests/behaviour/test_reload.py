@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -139,11 +140,11 @@ async def test_what_a_container_gets_changes_without_a_list(
         permissions = ""
         while permissions != "r":
             pod = Pod.asking("p", {"example.com/a": 1})
-            verdict = await beside(lambda pod=pod: stage.kubelet.admit(pod))
+            verdict = await beside(partial(stage.kubelet.admit, pod))
             assert not isinstance(verdict, PodRejected)
             (node,) = verdict.containers["main"].answer.devices
             permissions = node.permissions
-            await beside(lambda pod=pod: stage.kubelet.remove(pod))
+            await beside(partial(stage.kubelet.remove, pod))
         assert stage.traffic("a") == before
 
 
@@ -194,15 +195,14 @@ async def test_another_policy_registers_once_more(tmp_path: Path, profile: Profi
         for policy in ("packed", "none"):
             changed = attrs.evolve(A, allocation_policy=policy)
             stage.manager.reload(stage.configuration(changed, B))
-            is_offered = policy == "packed"
-            await stage.sees("a", lambda seen, is_offered=is_offered: _offers(seen) == is_offered)
+            await stage.sees("a", partial(_offers, policy == "packed"))
             await stage.lists("a")
         assert stage.traffic("a")[0] == before[0][0] + 2
         assert stage.traffic("b") == before[1]
 
 
-def _offers(seen: ResourceView) -> bool | None:
-    return seen.options.preferred if seen.options else None
+def _offers(wanted: object, seen: ResourceView) -> bool:
+    return seen.options is not None and seen.options.preferred == wanted
 
 
 async def test_after_its_end_a_change_is_no_fault(tmp_path: Path, profile: Profile) -> None:
