@@ -189,6 +189,15 @@ def test_the_guide_to_the_configuration_has_every_setting() -> None:
         assert [name, option.variable, option.flag, shown] in rows
 
 
+def test_the_guide_to_the_configuration_says_what_changes_at_once() -> None:
+    """Just those settings that do: all others await a restart."""
+    text = sections(ROOT / "docs" / "configuration.md")["Reload"]
+    (cell,) = re.findall(r"^\| (.+) \| at once \|$", text, re.MULTILINE)
+    assert sorted(CODE.findall(cell)) == sorted(
+        name for name, option in OPTIONS.items() if option.live
+    )
+
+
 def test_the_guide_to_the_configuration_invents_no_setting() -> None:
     text = (ROOT / "docs" / "configuration.md").read_text()
     flags = {parameter.opts[0] for parameter in cli.commands["run"].params}
