@@ -14,11 +14,12 @@ from tests.conformance.kubelets import Kubelet
 from tests.conformance.world import World, healthy_ids
 from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside
 
-from deviceplugin import DeviceInfo, DeviceNode, Health, Manager
+from deviceplugin import DeviceId, DeviceInfo, DeviceNode, Health, Manager, Request
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     Container,
+    ContainerStartError,
     Era,
     Numa,
     NumaPolicy,
@@ -323,3 +324,53 @@ async def test_an_init_container_hands_its_devices_on(world: World, size: int) -
         assert given["init"].ids[WIDGET] <= given["main"].ids[WIDGET]
         answer = (await beside(lambda: on.kubelet.start_container(pod, "main"))).answer
         assert set(answer.envs) == given["main"].ids[WIDGET]
+
+
+async def test_a_container_does_not_start_again_on_the_path_that_its_device_has_left(
+    world: World,
+) -> None:
+    """The kubelet makes it of what it was given: it is told which id is where now, and waits."""
+
+    class Author(Puppet):
+        def pre_start_container(self, request: Request) -> None:
+            del request
+
+    def at(path: str) -> DeviceInfo:
+        return DeviceInfo(nodes=[DeviceNode(path)])
+
+    async with staged(world, world.kubelet(), Author()) as on:
+        on.puppet.show(widget={"a": at("/dev/ttyUSB0")})
+        await on.lists("a")
+        pod, newer = (Pod.asking(name, {WIDGET: 1}) for name in ("p", "q"))
+        await on.admit(pod)
+        await beside(lambda: on.kubelet.start_container(pod, "main"))
+        # A list does not show nodes: that there is another device tells that it is the newer one.
+        ill = DeviceInfo(health=Health.UNHEALTHY)
+        on.puppet.show(widget={"a": at("/dev/ttyUSB1"), "b": ill})
+        await on.sees(lambda seen: seen.capacity == 2)
+        moved = "a was given as /dev/ttyUSB0 and is /dev/ttyUSB1 now"
+        with pytest.raises(ContainerStartError, match=moved):
+            await beside(lambda: on.kubelet.start_container(pod, "main"))
+        on.kubelet.remove(pod)
+        await on.admit(newer)
+        answer = (await beside(lambda: on.kubelet.start_container(newer, "main"))).answer
+        assert [node.host_path for node in answer.devices] == ["/dev/ttyUSB1"]
+
+
+async def test_a_preference_that_breaks_costs_no_pod_and_no_device(world: World) -> None:
+    """An error would fail the pod, and keep what the kubelet had set aside until it restarts."""
+
+    class Author(Puppet):
+        def preferred_allocation(self, *_: object) -> list[DeviceId]:
+            raise RuntimeError("no links between devices")
+
+    async with staged(world, world.kubelet(), Author()) as on:
+        on.puppet.show(widget="a b c")
+        await on.lists("a", "b", "c")
+        pods = [Pod.asking(name, {WIDGET: 1}) for name in "pqr"]
+        held = {key for pod in pods for key in await _given(on, pod)}
+        assert held == {"a", "b", "c"}
+
+
+async def _given(on: Stage, pod: Pod) -> set[str]:
+    return set((await on.admit(pod)).containers["main"].ids[WIDGET])
