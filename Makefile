@@ -83,7 +83,7 @@ package: $(VENV)/.dev ## Build the package, and test it as a user gets it, away 
 	@echo "Building dist/ ..."
 	@$(BIN)/python -m build --no-isolation > $(WORK)/build.log 2>&1 || { cat $(WORK)/build.log; exit 1; }
 	@$(call venv,wheel)
-	@$(WORK)/wheel/bin/pip install -q -c constraints.txt "$$(echo dist/*.whl)[testing]" h2
+	@$(WORK)/wheel/bin/pip install -q -c constraints.txt "$$(echo dist/*.whl)[testing]" h2 jsonschema
 	@tar -xf dist/*.tar.gz -C $(WORK)/sdist --strip-components=1
 	@echo "Running the sdist's tests on the wheel ..."
 	@cd $(WORK)/sdist && ../wheel/bin/python -P -m pytest $(ARGS)
@@ -164,7 +164,7 @@ $(WORK)/lowest/.ready: pyproject.toml constraints.txt constraints/lowest.txt
 	@grep -vi -f $(WORK)/direct constraints.txt > $(WORK)/others.txt
 	@$(WORK)/lowest/bin/pip install -q -c $(WORK)/others.txt setuptools
 	@$(WORK)/lowest/bin/pip install -q -c constraints/lowest.txt -c $(WORK)/others.txt --no-build-isolation \
-	    -e '.[testing]' h2 types-PyYAML types-grpcio types-protobuf
+	    -e '.[testing]' h2 jsonschema types-PyYAML types-grpcio types-jsonschema types-protobuf
 	@touch $@
 
 # --- real kubelets -------------------------------------------------------------------------------

@@ -14,7 +14,11 @@ from typing import Final, NoReturn
 import click
 
 from deviceplugin.adapters.system.signals import ENDING, RELOADING
-from deviceplugin.app.commands.configurations import list_presets, validate
+from deviceplugin.app.commands.configurations import (
+    list_presets,
+    print_schema,
+    validate,
+)
 from deviceplugin.app.commands.keeping import record
 from deviceplugin.app.commands.looking import explain, scan
 from deviceplugin.app.commands.options import configurable, configured, reconfigured
@@ -66,7 +70,7 @@ def demo() -> None:
     Demo(console()).run()
 
 
-for _command in (scan, explain, record, validate, list_presets, kubelet):
+for _command in (scan, explain, record, validate, print_schema, list_presets, kubelet):
     cli.add_command(_command)
 
 

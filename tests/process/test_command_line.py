@@ -87,6 +87,7 @@ def test_help_lists_every_command(place: Path) -> None:
         "record",
         "run",
         "scan",
+        "schema",
         "validate",
     }
 

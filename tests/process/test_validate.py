@@ -1,8 +1,11 @@
 """`deviceplugin validate`: is a configuration valid, and what does it come to."""
 
+import json
 from pathlib import Path
 
 from tests.support.process import DEVICEPLUGIN, Ended, ran
+
+from deviceplugin.app.settings.schema import schema
 
 BROKEN = """\
 version: 1
@@ -58,6 +61,13 @@ def test_a_file_that_is_not_there_is_named(place: Path) -> None:
     ended = ran(*DEVICEPLUGIN, "validate", "none.yaml", place=place)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "none.yaml: cannot be read: No such file or directory\n"
+
+
+def test_the_schema_is_a_document_for_programs(place: Path) -> None:
+    """That it agrees with what is read is held where it is made."""
+    ended = ran(*DEVICEPLUGIN, "schema", place=place)
+    assert (ended.code, ended.err) == (0, "")
+    assert json.loads(ended.out) == schema()
 
 
 # --- what is shipped ----------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import pytest
 
 from deviceplugin.app.cli import cli
 from deviceplugin.app.settings import OPTIONS, Settings, load
-from deviceplugin.app.settings.conditions import CONDITIONS, OPERATORS
+from deviceplugin.app.settings.conditions import CONDITIONS
+from deviceplugin.app.settings.operators import OPERATORS
 from deviceplugin.domain.discovery.expectations import COMPARISONS
 from deviceplugin.domain.discovery.facts import HARDWARE
 

@@ -1,27 +1,106 @@
 """Reads what a configuration says under `resources`."""
 
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final
 
-from yaml.nodes import Node
+import attrs
+from yaml.nodes import MappingNode, Node
 
+from deviceplugin.app.presets import presets
 from deviceplugin.app.settings.conditions import read_alternatives
+from deviceplugin.app.settings.document import compose
 from deviceplugin.app.settings.reader import Reader, place
+from deviceplugin.app.settings.shapes import (
+    BOOLEAN,
+    PERMISSIONS,
+    RESOURCE,
+    Schema,
+    one_of,
+)
 from deviceplugin.domain.devices import DeviceNode
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
 
-_REQUIRED: Final = ("name", "match")
-_OPTIONAL: Final = (
-    "exclude",
-    "exclude_in_use",
-    "permissions",
-    "allocation_policy",
-    "advertise_empty",
+ALTERNATIVES: Final = "alternatives"
+"""The name of the schema of a list of alternatives."""
+PRESET: Final = "preset"
+
+
+def _permissions(text: str) -> str:
+    return DeviceNode("/dev/null", permissions=text).permissions
+
+
+def _policy(text: str) -> str:
+    if text not in POLICIES:
+        raise InvalidValueError(f"{text!r} must be one of {', '.join(POLICIES)}")
+    return text
+
+
+@attrs.frozen(kw_only=True)
+class Key:
+    """One key of a resource: how it is read (a fault is noted), how it looks, what it means."""
+
+    read: Callable[[Reader, Node], Any]
+    schema: Schema
+    help: str
+
+
+def _parsed(parse: Callable[[str], str]) -> Callable[[Reader, Node], str | None]:
+    return lambda reader, node: reader.parsed(node, parse)
+
+
+KEYS: Final[Mapping[str, Key]] = MappingProxyType(
+    {
+        "match": Key(
+            read=read_alternatives,
+            schema={"$ref": f"#/$defs/{ALTERNATIVES}"},
+            help="what belongs to the resource: a device that fits any of these",
+        ),
+        "exclude": Key(
+            read=read_alternatives,
+            schema={"$ref": f"#/$defs/{ALTERNATIVES}"},
+            help="what does not belong to it, though it fits match",
+        ),
+        "exclude_in_use": Key(
+            read=Reader.boolean,
+            schema=BOOLEAN,
+            help="true: what the host uses itself does not belong to it",
+        ),
+        "permissions": Key(
+            read=_parsed(_permissions),
+            schema=PERMISSIONS,
+            help="what a container may do with the nodes: letters of r, w and m (make the node)",
+        ),
+        "allocation_policy": Key(
+            read=_parsed(_policy),
+            schema=one_of([*POLICIES]),
+            help="what the kubelet is told to prefer",
+        ),
+        "advertise_empty": Key(
+            read=Reader.boolean,
+            schema=BOOLEAN,
+            help="false: the resource is not offered before its first device is found",
+        ),
+    }
 )
-_FLAGS: Final = ("exclude_in_use", "advertise_empty")
+"""What a resource may say beside its name; each is a part of a `ResourceRule`."""
+NAME: Final[Schema] = {
+    **RESOURCE,
+    "description": "the resource's name, such as serial or example.com/serial",
+}
+
+
+def preset_schema() -> Schema:
+    """Return how a preset is named."""
+    return {
+        **one_of([*presets()]),
+        "description": "a shipped resource; other keys go before its own",
+    }
 
 
 def read_resources(reader: Reader, node: Node, domain: str) -> tuple[ResourceRule, ...]:
@@ -43,28 +122,46 @@ def read_resources(reader: Reader, node: Node, domain: str) -> tuple[ResourceRul
 
 def _rule(reader: Reader, node: Node, domain: str) -> ResourceRule | None:
     before = len(reader.faults)
-    keys = reader.mapping(node, required=_REQUIRED, optional=_OPTIONAL)
+    keys = _whole(reader, node)
     resource = (
         reader.parsed(keys["name"], partial(ResourceName.of, domain)) if "name" in keys else None
     )
-    parts: dict[str, Any] = {
-        key: read_alternatives(reader, keys[key]) for key in ("match", "exclude") if key in keys
-    }
-    if "permissions" in keys:
-        parts["permissions"] = reader.parsed(keys["permissions"], _permissions)
-    if "allocation_policy" in keys:
-        parts["allocation_policy"] = reader.parsed(keys["allocation_policy"], _policy)
-    parts |= {key: reader.boolean(keys[key]) for key in _FLAGS if key in keys}
+    parts = {name: key.read(reader, keys[name]) for name, key in KEYS.items() if name in keys}
     if resource is None or len(reader.faults) > before:
         return None
     return ResourceRule(resource=resource, **parts)
 
 
-def _permissions(text: str) -> str:
-    return DeviceNode("/dev/null", permissions=text).permissions
+def _whole(reader: Reader, node: Node) -> Mapping[str, Node]:
+    """Return the keys of a resource, with those of the preset that it names, if it does."""
+    named = isinstance(node, MappingNode) and any(key.value == PRESET for key, _ in node.value)
+    needed = [PRESET] if named else ["name", "match"]
+    offered = [each for each in ("name", *KEYS, PRESET) if each not in needed]
+    own = reader.mapping(node, required=needed, optional=offered)
+    if not named:
+        return own
+    if "match" in own:
+        reader.note(own["match"], "a preset has its own 'match': leave out one of them")
+    name = reader.parsed(own[PRESET], _shipped) if PRESET in own else None
+    whole: dict[str, Node] = {} if name is None else {**_keys_of(name)}
+    return whole | {key: value for key, value in own.items() if key != PRESET}
 
 
-def _policy(text: str) -> str:
-    if text not in POLICIES:
-        raise InvalidValueError(f"{text!r} must be one of {', '.join(POLICIES)}")
-    return text
+def _shipped(name: str) -> str:
+    shipped = presets()
+    if name not in shipped:
+        near = get_close_matches(name, shipped, 1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise InvalidValueError(f"no preset {name!r}: {meant}there are {', '.join(shipped)}")
+    return name
+
+
+def _keys_of(preset: str) -> Mapping[str, Node]:
+    """Return what stands under each key of a preset's one resource."""
+    reader = Reader(preset)
+    root = compose(presets()[preset], preset)
+    if root is None:
+        raise InvalidValueError(f"preset {preset!r} is empty")
+    keys = reader.mapping(root, required=["version", "resources"])
+    (entry,) = reader.items(keys["resources"])
+    return reader.mapping(entry, optional=["name", *KEYS])

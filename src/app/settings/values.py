@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.app.settings.shapes import DOMAIN, PATH, Schema, one_of
 from deviceplugin.domain.discovery.rulebook import OnConflict
 from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError
@@ -109,12 +110,14 @@ class Settings:
 class Option:
     """One setting as a file, the environment and the command line name it.
 
-    `parse` takes its text and raises `InvalidValueError`. One that is `live` can change while the
-    plugin runs; the others hold from its next start on.
+    `parse` takes its text and raises `InvalidValueError`; `schema` says the same of a file's value
+    in the words of JSON Schema. One that is `live` can change while the plugin runs; the others
+    hold from its next start on.
     """
 
     name: str
     parse: Callable[[str], str | float]
+    schema: Schema
     help: str
     numeric: bool = False
     live: bool = False
@@ -142,30 +145,67 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
             Option(
                 name="domain",
                 parse=_domain,
+                schema={"type": "string", **DOMAIN},
                 help="domain of resources named without one",
                 live=True,
             ),
-            Option(name="plugin_dir", parse=_path, help="the kubelet's plugin directory"),
-            Option(name="kubelet_root", parse=_path, help="the kubelet's --root-dir"),
-            Option(name="registration", parse=_registration, help=" | ".join(REGISTRATIONS)),
+            Option(
+                name="plugin_dir", parse=_path, schema=PATH, help="the kubelet's plugin directory"
+            ),
+            Option(name="kubelet_root", parse=_path, schema=PATH, help="the kubelet's --root-dir"),
+            Option(
+                name="registration",
+                parse=_registration,
+                schema=one_of(REGISTRATIONS),
+                help=" | ".join(REGISTRATIONS),
+            ),
             Option(
                 name="on_exit",
                 parse=_on_exit,
+                schema=one_of(ON_EXIT),
                 help=f"what the kubelet is told of the devices in the end: {' | '.join(ON_EXIT)}",
             ),
-            Option(name="sys_root", parse=_path, help="where the host's /sys is mounted"),
-            Option(name="dev_root", parse=_path, help="where the host's /dev is mounted"),
-            Option(name="proc_root", parse=_path, help="where the host's /proc is mounted"),
-            Option(name="on_conflict", parse=_conflict, help=" | ".join(CONFLICTS), live=True),
+            Option(
+                name="sys_root", parse=_path, schema=PATH, help="where the host's /sys is mounted"
+            ),
+            Option(
+                name="dev_root", parse=_path, schema=PATH, help="where the host's /dev is mounted"
+            ),
+            Option(
+                name="proc_root",
+                parse=_path,
+                schema=PATH,
+                help="where the host's /proc is mounted",
+            ),
+            Option(
+                name="on_conflict",
+                parse=_conflict,
+                schema=one_of(CONFLICTS),
+                help=" | ".join(CONFLICTS),
+                live=True,
+            ),
             Option(
                 name="rescan_seconds",
                 parse=_seconds,
+                schema={"type": "number", "minimum": _SHORTEST, "maximum": _LONGEST},
                 help="seconds from one look at the hardware to the next",
                 numeric=True,
                 live=True,
             ),
-            Option(name="log_level", parse=_log_level, help=" | ".join(LOG_LEVELS), live=True),
-            Option(name="log_format", parse=_log_format, help=" | ".join(LOG_FORMATS), live=True),
+            Option(
+                name="log_level",
+                parse=_log_level,
+                schema=one_of(LOG_LEVELS),
+                help=" | ".join(LOG_LEVELS),
+                live=True,
+            ),
+            Option(
+                name="log_format",
+                parse=_log_format,
+                schema=one_of(LOG_FORMATS),
+                help=" | ".join(LOG_FORMATS),
+                live=True,
+            ),
         )
     }
 )

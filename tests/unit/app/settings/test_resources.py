@@ -232,3 +232,54 @@ def test_half_a_character_is_no_text(tmp_path: Path) -> None:
     (fault,) = faults(tmp_path, described('    match: [{subsystem: "\\uD800"}]'))
     assert fault.startswith("4:")
     assert "surrogate" in fault
+
+
+# --- presets -------------------------------------------------------------------------------------
+
+
+def test_a_preset_stands_for_the_resource_that_is_shipped(tmp_path: Path) -> None:
+    """As if its text stood there, under the domain of the file."""
+    (named,) = loaded(
+        tmp_path, "version: 1\ndomain: x.example\nresources: [{preset: kvm}]\n"
+    ).rules
+    (shipped,) = [
+        each
+        for each in load(None, {}, {"domain": "x.example"}).rules
+        if each.resource.name == "kvm"
+    ]
+    assert named == shipped
+
+
+def test_keys_beside_a_preset_go_before_its_own(tmp_path: Path) -> None:
+    text = (
+        "version: 1\nresources:\n- {preset: hwrng, name: random, permissions: rw,\n"
+        "   advertise_empty: true, exclude: [{driver: x}]}\n- preset: hwrng\n"
+    )
+    changed, plain = loaded(tmp_path, text).rules
+    assert (str(changed.resource), changed.permissions) == ("devices.local/random", "rw")
+    assert changed.advertise_empty
+    assert changed.match == plain.match
+    assert (len(changed.exclude), len(plain.exclude)) == (1, 0)
+    assert (str(plain.resource), plain.permissions) == ("devices.local/hwrng", "r")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("preset: kvmm", "3:11: no preset 'kvmm': did you mean 'kvm'? there are "),
+        ("preset: 5", "3:11: 5 without quotes is the number 5"),
+        ("preset: [kvm]", "3:11: must be text, not a list"),
+        ("preset: kvm\n  match: [{name: x}]", "4:10: a preset has its own 'match'"),
+        ("preset: kvm\n  permissions: x", "4:16: permissions 'x': must be"),
+        ("preset: kvm\n  nmae: x", "4:3: unknown key 'nmae': did you mean 'name'?"),
+    ],
+)
+def test_a_fault_beside_a_preset_says_where_it_is(tmp_path: Path, entry: str, said: str) -> None:
+    (fault,) = faults(tmp_path, f"version: 1\nresources:\n- {entry}\n")
+    assert fault.startswith(said)
+
+
+def test_a_preset_and_its_own_name_are_one_too_many(tmp_path: Path) -> None:
+    text = "version: 1\nresources: [{preset: kvm}, {name: kvm, match: [{name: x}]}]\n"
+    (fault,) = faults(tmp_path, text)
+    assert "resource devices.local/kvm is already described in line 2" in fault

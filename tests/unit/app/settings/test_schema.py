@@ -1,0 +1,368 @@
+"""The laws of the JSON Schema: it says what the reader says."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, cast
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from deviceplugin.app.presets import presets
+from deviceplugin.app.settings import OPTIONS, InvalidConfigurationError, load
+from deviceplugin.app.settings.conditions import CONDITIONS, HARDWARE_MEANINGS
+from deviceplugin.app.settings.operators import OPERATORS
+from deviceplugin.app.settings.resources import KEYS
+from deviceplugin.app.settings.schema import DIALECT, schema
+from deviceplugin.app.settings.values import ON_EXIT, REGISTRATIONS
+from deviceplugin.domain.discovery.expectations import COMPARISONS
+from deviceplugin.domain.discovery.facts import HARDWARE, Kind
+
+ROOT: Final = Path(__file__).parents[4]
+SCHEMA: Final = schema()
+VALIDATOR: Final[Any] = Draft202012Validator(SCHEMA)
+EXAMPLES: Final = [
+    pytest.param(text, id=f"{path.name}:{number}")
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    for number, text in enumerate(
+        re.findall(r"^```yaml\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL)
+    )
+]
+
+Json = Any
+Drawn = st.SearchStrategy[Any]
+
+
+def is_read(document: Json) -> bool:
+    """Say whether the reader takes a document; JSON is YAML."""
+    with TemporaryDirectory() as directory:
+        path = Path(directory, "plugin.yaml")
+        path.write_text(json.dumps(document))
+        try:
+            load(str(path), {}, {})
+        except InvalidConfigurationError:
+            return False
+        return True
+
+
+def fits(document: Json) -> bool:
+    """Say whether the schema takes a document."""
+    return VALIDATOR.is_valid(document)
+
+
+def described(value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield each property that a part of the schema has, by name, with its description."""
+    if isinstance(value, dict):
+        part = cast("dict[str, Json]", value)
+        for name, each in part.get("properties", {}).items():
+            if isinstance(each, dict):
+                yield name, cast("dict[str, Json]", each).get("description")
+        for each in part.values():
+            yield from described(each)
+    elif isinstance(value, list):
+        for each in cast("list[Json]", value):
+            yield from described(each)
+
+
+def test_it_is_a_schema_of_the_dialect_that_it_names() -> None:
+    """Of plain JSON values: it survives the way through a file."""
+    Draft202012Validator.check_schema(SCHEMA)
+    assert json.loads(json.dumps(SCHEMA)) == SCHEMA
+    assert SCHEMA["$schema"] == DIALECT == Draft202012Validator.META_SCHEMA["$id"]
+
+
+def test_everything_that_the_language_has_is_in_it_with_what_it_means() -> None:
+    names = {name for name, description in described(SCHEMA) if description}
+    keys = {key for each in HARDWARE.values() for key in each}
+    assert names == {
+        *("version", "resources", "name", "preset"),
+        *OPTIONS,
+        *KEYS,
+        *CONDITIONS,
+        *OPERATORS,
+        *keys,
+    }
+
+
+def test_the_tables_are_whole() -> None:
+    """Each kind of fact but what the host uses, each comparison, each key of hardware."""
+    assert set(CONDITIONS) == {kind.value for kind in Kind} - {Kind.USE.value}
+    assert set(COMPARISONS) <= set(OPERATORS)
+    assert set(HARDWARE_MEANINGS) == {(kind, key) for kind in HARDWARE for key in HARDWARE[kind]}
+
+
+@pytest.mark.parametrize("text", [*presets().values()], ids=[*presets()])
+def test_each_preset_fits(text: str) -> None:
+    VALIDATOR.validate(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_each_example_of_the_documents_fits(text: str) -> None:
+    VALIDATOR.validate(yaml.safe_load(text))
+
+
+def conditions(**given: Json) -> Json:
+    """Return a document with one resource of one alternative."""
+    return {"version": 1, "resources": [{"name": "x", "match": [given]}]}
+
+
+ODD: Final[Sequence[Json]] = ["", 5, 1.5, True, None, [], {}, [[]], [5], {"x": "y"}, ["a", None]]
+TEXTS: Final[Sequence[Json]] = [
+    "a",
+    "tty*",
+    "0403",
+    "[a-c]x",
+    "x" * 4096,
+    "x" * 4097,
+    ["a", "b*"],
+    *ODD,
+]
+NODES: Final[Sequence[Json]] = [
+    "/dev/x",
+    "/dev/serial/by-id/*",
+    "/dev/a/../b",
+    "/dev/a/..",
+    "/dev/./a",
+    "/dev/",
+    "/dev",
+    "x",
+    "/dev/**",
+    "/dev/a**/b",
+    "/dev/.x",
+    "/dev/..x",
+    "/dev//x",
+    "/dev/x/",
+    "/dev/" + "x" * 4096,
+    ["/dev/x", "y"],
+    *ODD,
+]
+PAIRS: Final[Sequence[Json]] = [
+    "8086:56c0",
+    "0x8086:0x56C0",
+    "8086:*",
+    "8086",
+    "80861:1234",
+    "*:*",
+    " 8086:56c0 ",
+    "g086:1234",
+    "[12]3:4567",
+    "8086:",
+    ":",
+    "8086:56c0:1",
+    "8086:56c?",
+    "0x8086:56c0x",
+    ["8086:56c0", "*:1"],
+    *ODD,
+]
+CLASSES: Final[Sequence[Json]] = ["030000", "0x030000", "03*", "03", "zz0000", " 030000", *ODD]
+INTERFACES: Final[Sequence[Json]] = ["0", "01", "0x1", "001", "*", "g", "0?", *ODD]
+QUANTITIES: Final[Sequence[Json]] = [
+    0,
+    5,
+    -1,
+    0.5,
+    1000000000,
+    "5",
+    "-1",
+    "0.5",
+    "0x1f",
+    " 5 ",
+    "5 GB",
+    "0x",
+    "1e5",
+    *ODD,
+]
+OPERANDS: Final[Mapping[str, Sequence[Json]]] = {
+    "in": [["a"], ["a", "b*"], "a", *ODD],
+    "not_in": [["a"], "a", *ODD],
+    "glob": TEXTS,
+    "regex": ["a+", "x" * 100, "x" * 1001, *ODD],
+    "exists": [True, False, "true", "yes", *ODD],
+    **dict.fromkeys(COMPARISONS, QUANTITIES),
+    "range": [[1, 5], ["0x1", 2], [1], [1, 2, 3], [1, "a"], 1, *ODD],
+}
+
+
+def one_of(pool: Sequence[Json]) -> Drawn:
+    """Draw from a pool; nothing in it is changed."""
+    return st.sampled_from(pool)
+
+
+OPERATIONS: Final[Drawn] = st.fixed_dictionaries(
+    {}, optional={name: one_of(pool) for name, pool in OPERANDS.items()}
+)
+
+
+def few(values: Mapping[str, Drawn]) -> Drawn:
+    """Draw a mapping with at most three of these keys, seldom with one that there is not."""
+    names = st.lists(st.sampled_from([*values, *values, "odd"]), max_size=3, unique=True)
+    return names.flatmap(
+        lambda drawn: st.fixed_dictionaries(
+            {name: values.get(name, st.just("x")) for name in drawn}
+        )
+    )
+
+
+TEXT: Final[Drawn] = one_of(TEXTS) | OPERATIONS
+ATTRIBUTES: Final[Drawn] = st.dictionaries(
+    one_of(["serial", "device/vendor", "../x", "/etc", "a//b", "a/..", "..a", "a/.b", "", "."]),
+    TEXT,
+    max_size=2,
+)
+PROPERTIES: Final[Drawn] = st.dictionaries(
+    one_of(["PRODUCT", "A.b:c-d", "a b", "", "x" * 256]), TEXT, max_size=2
+)
+SHARED: Final[Mapping[str, Drawn]] = {
+    **dict.fromkeys(("subsystem", "name", "devpath", "driver"), TEXT),
+    "attributes": ATTRIBUTES | one_of(ODD),
+    "properties": PROPERTIES | one_of(ODD),
+}
+PARENT: Final[Drawn] = few({**SHARED, "node": st.just("/dev/x")})
+CONDITION: Final[Drawn] = few(
+    {
+        **SHARED,
+        "node": one_of(NODES) | OPERATIONS,
+        "pci": one_of(PAIRS)
+        | OPERATIONS
+        | few({"id": one_of(PAIRS), "subsystem": one_of(PAIRS), "class": one_of(CLASSES)}),
+        "usb": one_of(PAIRS)
+        | few({"id": one_of(PAIRS), "serial": TEXT, "interface": one_of(INTERFACES)}),
+        "parents": PARENT | st.lists(PARENT, max_size=2) | one_of(ODD),
+    }
+)
+ALTERNATIVES: Final[Drawn] = st.lists(CONDITION, max_size=2) | one_of(ODD)
+NAMES: Final[Sequence[Json]] = [
+    "x",
+    "a.b_c-d",
+    "x" * 63,
+    "x" * 64,
+    "x_",
+    "-x",
+    "example.com/x",
+    "Example.com/x",
+    "a/b/c",
+    "/x",
+    "node.kubernetes.io/x",
+    "requests.a/x",
+    "a" * 244 + "/x",
+    "a" * 245 + "/x",
+    "x.kubernetes.io.com/x",
+    "x/" + "y" * 63,
+    "x/" + "y" * 64,
+    "x\n",
+    *ODD,
+]
+RESOURCE: Final[Drawn] = few(
+    {
+        "name": one_of(NAMES),
+        "match": ALTERNATIVES,
+        "preset": one_of(["kvm", "tun", "none", *ODD]),
+        "exclude": ALTERNATIVES,
+        "exclude_in_use": one_of([True, False, "true", *ODD]),
+        "permissions": one_of(["rw", "r", "mrw", "rr", "rwx", "rw\n", *ODD]),
+        "allocation_policy": one_of(["none", "packed", "spread", "best", *ODD]),
+        "advertise_empty": one_of([True, False, "yes", *ODD]),
+    }
+)
+PATHS: Final[Sequence[Json]] = ["/sys", "/", "sys", "/a b", "/a\tb", *ODD]
+SETTINGS: Final[Mapping[str, Drawn]] = {
+    "domain": one_of(
+        ["example.com", "x", "X.com", "a..b", "kubernetes.io", "requests.x", "a/b", *ODD]
+    ),
+    **dict.fromkeys(
+        ("plugin_dir", "kubelet_root", "sys_root", "dev_root", "proc_root"), one_of(PATHS)
+    ),
+    "registration": one_of([*REGISTRATIONS, "never", *ODD]),
+    "on_exit": one_of([*ON_EXIT, "stay", *ODD]),
+    "on_conflict": one_of(["first", "error", "last", *ODD]),
+    "rescan_seconds": one_of([0.1, 5, 86400, 0, 0.05, 86401, -1, "5", *ODD]),
+    "log_level": one_of(["info", "INFO", *ODD]),
+    "log_format": one_of(["json", "xml", *ODD]),
+}
+VERSIONS: Final[Drawn] = one_of([1, 1, 1, 1, 1, 2, "1", None])
+RESOURCES: Final[Drawn] = st.lists(RESOURCE, max_size=1) | one_of([None, {}, "x", []])
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Json:
+    """Draw settings, mostly with a version, and perhaps a resource."""
+    document: dict[str, Json] = dict(draw(few(SETTINGS)))
+    if draw(st.integers(0, 9)):
+        document["version"] = draw(VERSIONS)
+    if draw(st.booleans()):
+        document["resources"] = draw(RESOURCES)
+    return document
+
+
+def test_the_pools_have_each_setting_and_each_key() -> None:
+    """What is added to the language is added here, or this fails."""
+    assert set(SETTINGS) == set(OPTIONS)
+    assert set(OPERANDS) == set(OPERATORS)
+
+
+@given(documents())
+def test_schema_and_reader_agree_on_whole_documents(document: Json) -> None:
+    assert fits(document) == is_read(document), document
+
+
+@given(RESOURCE)
+def test_schema_and_reader_agree_on_resources(resource: Json) -> None:
+    document = {"version": 1, "resources": [resource]}
+    assert fits(document) == is_read(document), document
+
+
+@given(CONDITION)
+def test_schema_and_reader_agree_on_conditions(alternative: Json) -> None:
+    document = conditions(**alternative)
+    assert fits(document) == is_read(document), document
+
+
+@pytest.mark.parametrize("pool", [TEXTS, *OPERANDS.values()], ids=["text", *OPERANDS])
+def test_schema_and_reader_agree_on_each_operand(pool: Sequence[Json]) -> None:
+    """One by one, and of each operator."""
+    name = next((name for name, each in OPERANDS.items() if each is pool), "")
+    for operand in pool:
+        document = conditions(name={name: operand} if name else operand)
+        assert fits(document) == is_read(document), document
+
+
+@pytest.mark.parametrize(
+    ("condition", "pool"),
+    [
+        ({"node": None}, NODES),
+        ({"pci": None}, PAIRS),
+        ({"usb": None}, PAIRS),
+        ({"pci": {"class": None}}, CLASSES),
+        ({"usb": {"interface": None}}, INTERFACES),
+    ],
+    ids=str,
+)
+def test_schema_and_reader_agree_on_each_text(condition: Json, pool: Sequence[Json]) -> None:
+    """Of each form that texts of a condition have."""
+    ((kind, keys),) = condition.items()
+    for text in pool:
+        value = dict.fromkeys(keys, text) if keys else text
+        document = conditions(**{kind: value})
+        assert fits(document) == is_read(document), document
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"version": 1, "resources": [{"preset": "kvm"}, {"preset": "kvm"}]},
+        conditions(name={"range": [5, 1]}),
+        conditions(name={"regex": "(a"}),
+        {"version": 1, "sys_root": "/\u200b"},
+        {"version": 1, "rescan_seconds": 0.12345678901},
+    ],
+    ids=["name twice", "empty range", "regex", "not printable", "decimals"],
+)
+def test_what_only_the_reader_can_tell_passes_the_schema(document: Json) -> None:
+    """Known limits: `validate` is what counts."""
+    assert fits(document)
+    assert not is_read(document)
