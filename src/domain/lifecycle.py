@@ -122,6 +122,8 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     Phase.STEADY: {
         Signal.STREAM_ENDED: _LOOK,
         Signal.SOCKET_LOST: _RENEW,
+        # A kubelet up to 1.36 has forgotten us for it, and does not tell.
+        Signal.SUCCESSOR_LOST: _RENEW,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },

@@ -49,6 +49,7 @@ class Signal(Enum):
     STREAM_OPENED = "the kubelet called ListAndWatch"
     STREAM_ENDED = "the ListAndWatch stream ended"
     SOCKET_LOST = "our socket is gone or no longer ours"
+    SUCCESSOR_LOST = "a newer server of the resource, another instance's, is gone"
     TIMER = "the timer ran out"
     CLOSED = "our server is closed"
     STOP = "the resource is to end"

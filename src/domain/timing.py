@@ -76,6 +76,8 @@ class Timing:
       a rolling update, ones before 1.37 may give us up in between without a sign.
     - `doubt`: how long an unclear Register may still turn out well.
     - `settle`: how long a stream must live before its loss counts as the first failure again.
+    - `succession`: how long a newer instance's server must be gone before it counts as lost: one
+      that only makes another server is back at once.
     - `patience`: how long no Register can be sent before another way to the kubelet is taken.
     - `backoff`: the wait after failures; `slow_backoff`: after what only a person can mend.
     - `release`: how devices that vanished are let go.
@@ -85,6 +87,7 @@ class Timing:
     stream: float = 2.0
     doubt: float = 1.0
     settle: float = 0.5
+    succession: float = 2.0
     patience: float = 10.0
     backoff: Backoff = attrs.field(factory=Backoff)
     slow_backoff: Backoff = Backoff(first=2.0, cap=60.0)

@@ -6,8 +6,10 @@ import signal
 import pytest
 from tests.support.instances import Grounds, grounds
 
+from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import Era, Profile, Registered, StreamOpened
 
+AT_ONCE_STEADY = Timing(settle=0.001, succession=0.5)
 PROFILES = [Profile.V1_28, Profile.V1_34, Profile.V1_36, Profile.V1_37]
 
 each_kubelet = pytest.mark.parametrize("profile", PROFILES, ids=lambda each: each.version)
@@ -54,6 +56,36 @@ async def test_the_new_one_takes_over_when_the_old_one_is_killed(
         here.instance("a", "b")
         await here.lists("a", "b", streams=2)
         old.send_signal(signal.SIGKILL)
+        await here.lists("a", "b")
+
+
+@each_kubelet
+@each_way
+async def test_the_old_one_goes_on_when_the_new_one_is_killed(
+    profile: Profile, registration: str
+) -> None:
+    """Kubelets up to 1.36 have taken the new one for the only one; the old one's stream stays."""
+    async with grounds(profile, registration) as here:
+        here.instance("a", "b", timing=AT_ONCE_STEADY)
+        await here.lists("a", "b")
+        new = here.process("a", "b")
+        await here.lists("a", "b", streams=2)
+        new.send_signal(signal.SIGKILL)
+        await here.lists("a", "b")
+
+
+@each_kubelet
+@each_way
+async def test_the_old_one_goes_on_when_the_new_one_is_taken_back(
+    profile: Profile, registration: str
+) -> None:
+    """An update that is rolled back."""
+    async with grounds(profile, registration) as here:
+        here.instance("a", "b", timing=AT_ONCE_STEADY)
+        await here.lists("a", "b")
+        new = here.instance("a", "b")
+        await here.lists("a", "b", streams=2)
+        await new.stop()
         await here.lists("a", "b")
 
 

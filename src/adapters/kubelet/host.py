@@ -9,6 +9,7 @@ import grpc
 import grpc.aio
 
 from deviceplugin.adapters.kubelet.servicer import Servicer
+from deviceplugin.adapters.kubelet.siblings import Siblings
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
     add_DevicePluginServicer_to_server,
@@ -16,7 +17,7 @@ from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
 from deviceplugin.domain.errors import ServingError
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Successor
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
 _OPTIONS: Final = (
@@ -55,6 +56,7 @@ class GrpcIncarnation(Incarnation):
     _servicer: Servicer
     _endpoint: str
     _identity: FileIdentity
+    _siblings: Siblings
 
     @property
     def endpoint(self) -> str:
@@ -65,6 +67,10 @@ class GrpcIncarnation(Incarnation):
     def identity(self) -> FileIdentity:
         """Which file the socket is."""
         return self._identity
+
+    def successor(self) -> Successor:
+        """Return what there is of newer servers of the resource."""
+        return self._siblings.newer_than(self._endpoint, self._identity)
 
     async def close(self) -> None:
         """Cancel all calls and close. gRPC removes the socket, by its name: nobody else has it."""
@@ -78,6 +84,9 @@ class GrpcHost(Host):
 
     directory: SocketDirectory
     journal: Journal
+    _siblings: Siblings = attrs.field(
+        default=attrs.Factory(lambda self: Siblings(self.directory), takes_self=True), init=False
+    )
 
     async def serve(self, plugin: DevicePlugin) -> GrpcIncarnation:
         """Return once a new server accepts connections on a new socket."""
@@ -96,7 +105,7 @@ class GrpcHost(Host):
         try:
             self._bind(server, name)
             await _started(server)
-            return GrpcIncarnation(server, servicer, name, self._identity(name))
+            return GrpcIncarnation(server, servicer, name, self._identity(name), self._siblings)
         except BaseException:
             await server.stop(grace=None)
             raise

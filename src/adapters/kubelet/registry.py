@@ -17,7 +17,13 @@ from deviceplugin.adapters.kubelet.wire.pluginregistration_pb2_grpc import (
 from deviceplugin.domain.errors import SocketLostError
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
+from deviceplugin.domain.ports.driven.kubelet import (
+    Host,
+    Incarnation,
+    Registrar,
+    Registration,
+    Successor,
+)
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 
 if TYPE_CHECKING:
@@ -55,6 +61,10 @@ class RegistryIncarnation(Incarnation):
         """Which file the socket is."""
         return self._inner.identity
 
+    def successor(self) -> Successor:
+        """Return what there is of newer servers of the resource."""
+        return self._inner.successor()
+
     async def close(self) -> None:
         """Close the server, then give up the claim: what is claimed may be there, not the rest."""
         await self._inner.close()
@@ -70,6 +80,12 @@ class PluginsRegistry(Host, Registrar):
 
     directory: SocketDirectory
     journal: Journal
+    _host: GrpcHost = attrs.field(
+        default=attrs.Factory(
+            lambda self: GrpcHost(self.directory, self.journal), takes_self=True
+        ),
+        init=False,
+    )
     _introductions: dict[str, Introduction] = attrs.field(
         factory=dict[str, Introduction], init=False
     )
@@ -87,8 +103,7 @@ class PluginsRegistry(Host, Registrar):
         claim = self._claim(name)
         self._introductions[name] = introduction
         try:
-            host = GrpcHost(self.directory, self.journal)
-            served = await host.serve_as(name, plugin, partial(_introduce, introduction))
+            served = await self._host.serve_as(name, plugin, partial(_introduce, introduction))
         except BaseException:
             self._introductions.pop(name)
             claim.release()

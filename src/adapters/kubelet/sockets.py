@@ -108,6 +108,11 @@ class SocketDirectory:
         if not os.path.lexists(path):
             raise SocketLostError(errno.ENOENT, f"{path}: somebody removed our socket")
 
+    @staticmethod
+    def resource_part(name: str) -> str:
+        """Return the part of a socket's name that all sockets of its resource have."""
+        return name.rpartition("-")[0]
+
     def target(self, name: str) -> str:
         """Return the socket as a gRPC target; with `unix:///` two bytes less would fit."""
         return f"unix:{self.path}/{name}"

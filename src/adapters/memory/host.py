@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import NotOfferedError, ServingError, ServingForbiddenError
 from deviceplugin.domain.inventory import Listing
 from deviceplugin.domain.ports.driven.directory import FileIdentity
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation
+from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Successor
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
 from deviceplugin.domain.preference import Wish
 
@@ -23,8 +23,15 @@ _Answer = TypeVar("_Answer")
 class MemoryIncarnation(Incarnation):
     """A plugin that answers whoever finds it by its file."""
 
-    def __init__(self, plugin: DevicePlugin, endpoint: str, directory: MemoryDirectory) -> None:
+    def __init__(
+        self,
+        plugin: DevicePlugin,
+        endpoint: str,
+        directory: MemoryDirectory,
+        others: Callable[[], Iterable["MemoryIncarnation"]],
+    ) -> None:
         self.plugin = plugin
+        self._others = others
         self._endpoint = endpoint
         self._directory = directory
         self._identity = directory.put(endpoint)
@@ -81,6 +88,16 @@ class MemoryIncarnation(Incarnation):
             raise NotOfferedError("the options offer no preparation")
         await self._call(self.plugin.preparation.prepare(ids))
 
+    def successor(self) -> Successor:
+        """Return what there is of newer ones of the resource; the dead leave nothing here."""
+        newer = any(
+            other.plugin.resource == self.plugin.resource
+            and other.identity.changed_ns > self._identity.changed_ns
+            and self._directory.identity(other.endpoint) == other.identity
+            for other in self._others()
+        )
+        return Successor.ALIVE if newer else Successor.NONE
+
     async def close(self) -> None:
         """End all calls and remove the file, if it is still ours."""
         self._closed = True
@@ -136,7 +153,10 @@ class MemoryHost(Host):
             raise self._failures.pop(0)
         try:
             served = MemoryIncarnation(
-                plugin, f"plugin-{next(self._numbers)}.sock", self._directory
+                plugin,
+                f"plugin-{next(self._numbers)}.sock",
+                self._directory,
+                lambda: self.served,
             )
         except FileNotFoundError as error:
             raise ServingError(str(error)) from error

@@ -14,6 +14,7 @@ import attrs
 from deviceplugin.app.use_cases.observe_streams import ObservedDevices
 from deviceplugin.app.use_cases.register_once import RegisterOnce
 from deviceplugin.app.use_cases.report_lifecycle import ReportLifecycle
+from deviceplugin.app.use_cases.succession import Succession
 from deviceplugin.app.use_cases.world import Way, World, sign_of
 from deviceplugin.domain.errors import ServingError, ServingForbiddenError
 from deviceplugin.domain.lifecycle import advance
@@ -49,6 +50,7 @@ class KeepRegistered:
         """Of the kubelet that we were last told of: the next server's."""
         self._served_on = Route.REGISTER
         """The present server's."""
+        self._succession = Succession(world.timing.succession)
         self._incarnation: Incarnation | None = None
         self._registered_with: Kubelet | None = None
         self._tasks = asyncio.TaskGroup()
@@ -69,9 +71,15 @@ class KeepRegistered:
         self._send(Signal.STOP)
 
     def check_socket(self) -> None:
-        """Look whether our socket is still there and still ours."""
-        if self._incarnation is not None and not self._is_ours(self._incarnation):
+        """Look whether our socket is still ours, and what became of one that came after us."""
+        if self._incarnation is None:
+            return
+        if not self._is_ours(self._incarnation):
             self._send(Signal.SOCKET_LOST, self._number)
+        elif self._phase is Phase.STEADY and self._succession.look(
+            self._incarnation.successor(), self._world.clock.now()
+        ):
+            self._send(Signal.SUCCESSOR_LOST, self._number)
 
     async def run(self) -> None:
         """Return when stopped. Whatever ends it, nothing of it is left running."""
@@ -111,6 +119,7 @@ class KeepRegistered:
             case Command.SERVE:
                 self._number += 1
                 self._served_on = self._route
+                self._succession = Succession(self._world.timing.succession)
                 self._begin(self._serve(self._number))
             case Command.REGISTER:
                 self._begin(self._register(self._number))

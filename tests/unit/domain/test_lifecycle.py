@@ -117,6 +117,7 @@ class Life:
             yield Signal.TIMER
         if self.served:
             yield Signal.SOCKET_LOST
+            yield Signal.SUCCESSOR_LOST
             yield Signal.STREAM_ENDED if self.stream else Signal.STREAM_OPENED
 
     def after(self, signal: Signal) -> "Life":

@@ -1,6 +1,7 @@
 """The kubelet, as we see it: we serve on a socket that it can dial, and register that socket."""
 
 from abc import abstractmethod
+from enum import Enum
 from typing import Protocol
 
 import attrs
@@ -8,6 +9,14 @@ import attrs
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
 from deviceplugin.domain.resources import ResourceName
+
+
+class Successor(Enum):
+    """A newer server of the same resource, such as an update's."""
+
+    NONE = "there is none"
+    DEAD = "there is a socket, but nobody takes connections"
+    ALIVE = "it takes connections"
 
 
 class Incarnation(Protocol):
@@ -23,6 +32,14 @@ class Incarnation(Protocol):
     @abstractmethod
     def identity(self) -> FileIdentity:
         """Which file the socket is."""
+        ...
+
+    @abstractmethod
+    def successor(self) -> Successor:
+        """Return what there is of newer ones of the same resource, of whomever.
+
+        Whether one takes connections may be a second old.
+        """
         ...
 
     @abstractmethod

@@ -34,7 +34,13 @@ from deviceplugin.domain.inventory import Inventory, Listing
 from deviceplugin.domain.phases import Signal
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity
-from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Registrar, Registration
+from deviceplugin.domain.ports.driven.kubelet import (
+    Host,
+    Incarnation,
+    Registrar,
+    Registration,
+    Successor,
+)
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route
@@ -83,6 +89,10 @@ class GatedIncarnation(Incarnation):
     def identity(self) -> FileIdentity:
         """The inner one's."""
         return self._inner.identity
+
+    def successor(self) -> Successor:
+        """Ask the inner one."""
+        return self._inner.successor()
 
     async def close(self) -> None:
         """Close the inner one once it may close."""

@@ -1,0 +1,36 @@
+"""Notice that a newer server of the same resource, of another instance, has gone for good.
+
+A kubelet up to 1.36 keeps one plugin per resource, the one that registered last. When that one
+goes, all devices are Unhealthy, although an older one's stream is still open; nothing tells the
+older one. So it looks after the newer ones' sockets.
+"""
+
+import attrs
+
+from deviceplugin.domain.ports.driven.kubelet import Successor
+
+
+@attrs.define
+class Succession:
+    """Whether a server has been succeeded, and since when nobody is left of those who did.
+
+    One that closes to make another server is back within milliseconds: so the gap must last for
+    `seconds`, else two instances would chase each other.
+    """
+
+    seconds: float
+    _succeeded: bool = attrs.field(default=False, init=False)
+    _alone_since: float | None = attrs.field(default=None, init=False)
+
+    def look(self, successor: Successor, now: float) -> bool:
+        """Return whether the successors have gone for good; told once."""
+        self._succeeded |= successor is not Successor.NONE
+        if successor is Successor.ALIVE or not self._succeeded:
+            self._alone_since = None
+            return False
+        if self._alone_since is None:
+            self._alone_since = now
+        if now - self._alone_since < self.seconds:
+            return False
+        self._succeeded, self._alone_since = False, None
+        return True
