@@ -55,7 +55,7 @@ class Discovery:
         return tree
 
     def under(self, older: Rulebook, newer: Rulebook) -> "Discovery":
-        """Return what of this still counts once newer rules are in force.
+        """Return what of this still counts for a discovery by newer rules.
 
         What no rule is about any more is not served. Why a resource has no devices is asked anew
         if its rule changed.
@@ -65,7 +65,6 @@ class Discovery:
         same = {rule.resource for rule in newer if rule == before.get(rule.resource)}
         return attrs.evolve(
             self,
-            devices={name: found for name, found in self.devices.items() if name in kept},
             served=self.served & kept,
             unmatched={name: each for name, each in self.unmatched.items() if name in same},
         )

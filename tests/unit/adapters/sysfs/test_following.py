@@ -57,3 +57,21 @@ def test_what_did_not_change_is_not_told_again(machine: Machine) -> None:
     assert sorted(told) == sorted(
         ["example.com/widget", "example.com/gadget", "example.com/other", "example.com/widget"]
     )
+
+
+def test_a_rule_that_changed_and_has_no_device_is_told_with_its_own_reasons(
+    machine: Machine,
+) -> None:
+    """Those of the older rule would send people the wrong way."""
+    scanner = _scanner(machine.sysfs, machine.journal)
+    scanner.scan()
+    other = rule("example.com/widget", {"subsystem": "net"})
+    scanner.follow(Rulebook([other, OLD[1]]))
+    scanner.scan()
+    told = [
+        event.reasons
+        for event in machine.journal.of(ResourceUnmatched)
+        if str(event.resource) == "example.com/widget"
+    ]
+    assert len(told) == 2
+    assert "net" in str(told[1])
