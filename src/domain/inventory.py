@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Self
 
 import attrs
 
@@ -19,8 +19,6 @@ class ListedDevice:
     health: Health
     numa_nodes: tuple[int, ...] = ()
 
-
-_UNKNOWN: Final = DeviceInfo(health=Health.UNHEALTHY)
 
 Listing = tuple[ListedDevice, ...]
 """What one ListAndWatch message says: every device, sorted by id."""
@@ -84,12 +82,18 @@ class Inventory:
         doubted = {key: info.unhealthy() for key, info in self.devices.items()}
         return self._next(doubted, self.vanished.keys())
 
-    def keep(self, held: Collection[DeviceId]) -> Self:
+    def keep(self, held: Mapping[DeviceId, Collection[int]]) -> Self:
         """Return a generation that lists what containers may hold, though no scan found it.
 
-        Nothing but the id is known of such a device: it is Unhealthy and has no topology.
+        Nothing is known of such a device but its id and the NUMA nodes under which the kubelet
+        remembers it. Unhealthy it is; without its nodes, a kubelet with a topology policy that
+        starts again would refuse the pod that holds it.
         """
-        unknown = {key: _UNKNOWN for key in held if key not in self.devices}
+        unknown = {
+            key: DeviceInfo(health=Health.UNHEALTHY, numa_nodes=nodes)
+            for key, nodes in held.items()
+            if key not in self.devices
+        }
         return self._next({**unknown, **self.devices}, unknown.keys() | self.vanished.keys())
 
     def release(self, ids: Collection[DeviceId]) -> Self:

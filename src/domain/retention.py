@@ -12,23 +12,35 @@ import attrs
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.timing import Release
 
+Held = Mapping[DeviceId, tuple[int, ...]]
+"""NUMA nodes, ascending, by device; none, where none are known."""
 
-@attrs.frozen(kw_only=True)
+
+def _read_only(held: Held) -> Held:
+    return MappingProxyType(dict(held))
+
+
+@attrs.frozen(kw_only=True, unsafe_hash=False)
 class Holdings:
     """What one source says of one resource.
 
-    - `held`: devices that a container holds, or may hold.
+    - `held`: devices that a container holds, or may hold, each with the NUMA nodes under which
+      the kubelet remembers it.
     - `complete`: whether the source knows every pod, so that what no source names, nobody holds.
       Another one can only add to what is held.
     """
 
-    held: frozenset[DeviceId] = frozenset()
+    held: Held = attrs.field(factory=dict[DeviceId, tuple[int, ...]], converter=_read_only)
     complete: bool = False
 
 
-def named(answers: tuple[Holdings, ...]) -> frozenset[DeviceId]:
-    """Return the devices that any of the sources names."""
-    return frozenset[DeviceId]().union(*(answer.held for answer in answers))
+def named(answers: tuple[Holdings, ...]) -> Held:
+    """Return the devices that any of the sources names, with the nodes that any of them knows."""
+    nodes: dict[DeviceId, set[int]] = {}
+    for answer in answers:
+        for key, known in answer.held.items():
+            nodes.setdefault(key, set()).update(known)
+    return {key: tuple(sorted(known)) for key, known in nodes.items()}
 
 
 @attrs.frozen(kw_only=True)

@@ -151,7 +151,7 @@ async def test_a_plugin_that_restarts_lists_what_a_pod_holds_from_its_first_list
     kubelet_restarts: bool,  # noqa: FBT001
     heard: bool,  # noqa: FBT001
 ) -> None:
-    """Unhealthy and without a place; the kubelet that judges the pod again lives.
+    """Unhealthy, where it was given out; the kubelet that judges the pod again lives.
 
     Whether the kubelet was there to be asked, starts at the same time, or does not yet know its
     pods: then its checkpoint tells.
@@ -166,7 +166,7 @@ async def test_a_plugin_that_restarts_lists_what_a_pod_holds_from_its_first_list
             if kubelet_restarts:
                 await beside(node.start)
             seen = await running.lists({"a": False, "b": True})
-            assert seen.devices["a"].nodes is None
+            assert seen.devices["a"].nodes == (0,)
             assert [each.devices for each in node.history.of(ListReceived)[before:]] == [2]
             await beside(lambda: node.admit(pod))
             assert node.running

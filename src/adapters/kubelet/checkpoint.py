@@ -8,13 +8,14 @@ that was damaged may name too much, and that is safe.
 
 import json
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, cast
 
 from deviceplugin.adapters.kubelet.fresh import Fresh
-from deviceplugin.adapters.kubelet.held import Held, collected
+from deviceplugin.adapters.kubelet.held import HeldByName, collected
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.holders import Holders
@@ -26,6 +27,8 @@ CHECKPOINT: Final = "kubelet_internal_checkpoint"
 """The file's name in the plugin directory."""
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Room for tens of thousands of held devices; what is larger is no checkpoint."""
+
+_NODE: Final = re.compile("[0-9]{1,4}")
 
 
 class CheckpointHolders(Holders):
@@ -39,12 +42,12 @@ class CheckpointHolders(Holders):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return what the file names: nothing, if there is none yet."""
         held = await self._held()
-        return Holdings(held=held.get(str(resource), frozenset()))
+        return Holdings(held=held.get(str(resource), {}))
 
-    async def _ask(self) -> Held:
+    async def _ask(self) -> HeldByName:
         return await self._worker.run(self._read)
 
-    def _read(self) -> Held:
+    def _read(self) -> HeldByName:
         try:
             data = self._content()
         except FileNotFoundError:
@@ -74,8 +77,8 @@ class CheckpointHolders(Holders):
         return HoldersUnknownError(f"{self._file}: {reason}")
 
 
-def _named(document: object) -> Iterator[tuple[str, str]]:
-    """Yield (resource, device id) of each entry; whatever is not as it should be is passed over.
+def _named(document: object) -> Iterator[tuple[str, str, Iterable[int]]]:
+    """Yield (resource, device id, NUMA nodes) of each entry, passing over what is not one.
 
     `{"Data": {"PodDeviceEntries": [{"ResourceName": ..., "DeviceIDs": ...}]}}`, with ids by NUMA
     node since Kubernetes 1.20, before that without.
@@ -84,8 +87,16 @@ def _named(document: object) -> Iterator[tuple[str, str]]:
         fields = _mapping(entry)
         resource, ids = fields.get("ResourceName"), fields.get("DeviceIDs")
         if isinstance(resource, str):
-            for part in (ids, *_mapping(ids).values()):
-                yield from ((resource, each) for each in _list(part) if isinstance(each, str))
+            for node, part in ((None, ids), *_mapping(ids).items()):
+                nodes = _numbers(node)
+                yield from (
+                    (resource, each, nodes) for each in _list(part) if isinstance(each, str)
+                )
+
+
+def _numbers(node: str | None) -> tuple[int, ...]:
+    """Return the node that a key of the file stands for; "-1" is none."""
+    return (int(node),) if node is not None and _NODE.fullmatch(node) else ()
 
 
 def _mapping(value: object) -> Mapping[str, object]:

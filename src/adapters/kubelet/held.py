@@ -4,17 +4,25 @@ from collections.abc import Iterable, Mapping
 
 from deviceplugin.domain.devices import DeviceId, id_as_held
 from deviceplugin.domain.errors import InvalidDeviceError
+from deviceplugin.domain.retention import Held
 
-Held = Mapping[str, frozenset[DeviceId]]
-"""Ids by the text of their resource's name."""
+HeldByName = Mapping[str, Held]
+"""What is held by the text of the resource's name."""
 
 
-def collected(pairs: Iterable[tuple[str, str]]) -> Held:
-    """Return the ids of each resource; what cannot be an id is left out."""
-    held: dict[str, set[DeviceId]] = {}
-    for resource, text in pairs:
+def collected(entries: Iterable[tuple[str, str, Iterable[int]]]) -> HeldByName:
+    """Return what is held of each resource, by (resource, id, NUMA nodes).
+
+    What cannot be an id is left out, and so are negative nodes, which stand for none.
+    """
+    held: dict[str, dict[DeviceId, set[int]]] = {}
+    for resource, text, nodes in entries:
         try:
-            held.setdefault(resource, set()).add(id_as_held(text))
+            known = held.setdefault(resource, {}).setdefault(id_as_held(text), set())
         except InvalidDeviceError:
             continue  # No list can have had it, so no container holds it.
-    return {resource: frozenset(ids) for resource, ids in held.items()}
+        known.update(node for node in nodes if node >= 0)
+    return {
+        resource: {key: tuple(sorted(nodes)) for key, nodes in each.items()}
+        for resource, each in held.items()
+    }

@@ -9,7 +9,7 @@ import grpc
 import grpc.aio
 
 from deviceplugin.adapters.kubelet.fresh import Fresh
-from deviceplugin.adapters.kubelet.held import Held
+from deviceplugin.adapters.kubelet.held import HeldByName
 from deviceplugin.adapters.kubelet.sockets import MAX_PATH, connect_error
 from deviceplugin.adapters.kubelet.translate import to_held
 from deviceplugin.adapters.kubelet.wire.podresources_pb2 import ListPodResourcesRequest
@@ -51,9 +51,9 @@ class PodResourcesHolders(Holders):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return what containers of the kubelet's pods hold; it knows all of them."""
         held = await self._held()
-        return Holdings(held=held.get(str(resource), frozenset()), complete=True)
+        return Holdings(held=held.get(str(resource), {}), complete=True)
 
-    async def _list(self) -> Held:
+    async def _list(self) -> HeldByName:
         self._check_listening()
         target = f"unix:{quote(str(self._file))}"
         async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from deviceplugin.adapters.kubelet.held import Held, collected
+from deviceplugin.adapters.kubelet.held import HeldByName, collected
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2 import (
     AllocateResponse,
     CDIDevice,
@@ -131,10 +131,10 @@ def to_wish(request: ContainerPreferredAllocationRequest) -> Wish:
     )
 
 
-def to_held(answer: ListPodResourcesResponse) -> Held:
+def to_held(answer: ListPodResourcesResponse) -> HeldByName:
     """Return which devices the containers of an answer hold, each once however many its nodes."""
     return collected(
-        (entry.resource_name, text)
+        (entry.resource_name, text, [node.ID for node in entry.topology.nodes])
         for pod in answer.pod_resources
         for container in pod.containers
         for entry in container.devices

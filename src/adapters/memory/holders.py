@@ -42,4 +42,6 @@ class MemoryHolders(Holders):
         await self.may_answer.wait()
         if self._failure:
             raise HoldersUnknownError(self._failure)
-        return Holdings(held=frozenset(self._held.get(resource, ())), complete=self.complete)
+        return Holdings(
+            held=dict.fromkeys(self._held.get(resource, ()), ()), complete=self.complete
+        )

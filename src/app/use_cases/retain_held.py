@@ -52,8 +52,8 @@ class RetainHeld:
         answers = await asyncio.gather(*map(self._ask_holders, resources))
         held = dict(zip(resources, map(named, answers), strict=True))
         for name, found in resources.items():
-            self._tell_held(name, held[name] - found.keys())
-        return {name: Inventory().keep(ids) for name, ids in held.items()}
+            self._tell_held(name, held[name].keys() - found.keys())
+        return {name: Inventory().keep(each) for name, each in held.items()}
 
     def notice(self, inventory: Inventory) -> None:
         """Take note that this is served now."""
@@ -95,7 +95,7 @@ class RetainHeld:
         verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
         self._clearances[name] = verdict.clearance
         held = named(answers)
-        self._tell_held(name, held - board.inventory.devices.keys())
+        self._tell_held(name, held.keys() - board.inventory.devices.keys())
         publish(name, board, board.inventory.keep(held).release(verdict.released))
         if verdict.released:
             self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))

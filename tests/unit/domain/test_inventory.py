@@ -136,19 +136,23 @@ def test_a_device_that_came_back_and_vanished_again_did_so_in_a_later_generation
     assert first.vanished[A] < again.vanished[A]
 
 
-def test_what_is_held_and_not_found_is_listed_unhealthy_without_a_place() -> None:
-    kept = Inventory().keep({B, D})
-    assert kept.listing == tuple(ListedDevice(key, Health.UNHEALTHY) for key in (B, D))
-    assert kept.keep({B}) is kept
+def test_what_is_held_and_not_found_is_listed_unhealthy_where_it_was_given_out() -> None:
+    """Without its NUMA nodes, its pod would not outlive a kubelet with a topology policy."""
+    kept = Inventory().keep({B: (0, 1), D: ()})
+    assert kept.listing == (
+        ListedDevice(B, Health.UNHEALTHY, (0, 1)),
+        ListedDevice(D, Health.UNHEALTHY),
+    )
+    assert kept.keep({B: (0, 1)}) is kept
     assert list(kept.observe({A: WELL}).vanished) == [B, D]
 
 
 def test_what_is_held_and_found_is_as_it_was_found() -> None:
     """Before or after it was known to be held."""
-    assert Inventory().keep({A}).observe({A: PLACED}).devices == {A: PLACED}
+    assert Inventory().keep({A: (1,)}).observe({A: PLACED}).devices == {A: PLACED}
     seen = Inventory().observe({A: PLACED})
-    assert seen.keep({A}) is seen
-    assert Inventory().keep({A}).observe({A: PLACED}).vanished == {}
+    assert seen.keep({A: (1,)}) is seen
+    assert Inventory().keep({A: (1,)}).observe({A: PLACED}).vanished == {}
 
 
 @given(found, st.sets(st.sampled_from([A, B, C, D])), found, st.sets(st.sampled_from([A, B, C])))
@@ -159,7 +163,7 @@ def test_only_what_vanished_can_be_let_go(
     ids: set[DeviceId],
 ) -> None:
     """Whatever is asked to be let go: nothing that a scan finds is, and nothing else changes."""
-    before = Inventory().observe(first).keep(held).observe(second)
+    before = Inventory().observe(first).keep(dict.fromkeys(held, ())).observe(second)
     after = before.release(ids)
     gone = ids & (first.keys() | held) - second.keys()
     assert after.devices == {key: before.devices[key] for key in before.devices if key not in gone}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.retention import Clearance, Holdings, Look
+from deviceplugin.domain.retention import Clearance, Holdings, Look, named
 from deviceplugin.domain.timing import Release
 
 A, B, C = map(DeviceId, "abc")
@@ -51,7 +51,7 @@ def test_looks_that_are_too_near_are_as_one() -> None:
 
 
 def test_a_look_between_that_names_it_starts_anew() -> None:
-    holds = Holdings(held=frozenset({A}), complete=True)
+    holds = Holdings(held={A: ()}, complete=True)
     assert not lets_go(look(0, NOBODY), look(10, holds))
     assert not lets_go(look(0, NOBODY), look(10, holds), look(20, NOBODY))
     assert lets_go(look(0, NOBODY), look(10, holds), look(20, NOBODY), look(30, NOBODY))
@@ -85,15 +85,17 @@ def test_one_that_is_found_when_a_look_begins_is_forgotten_by_the_rule() -> None
 @pytest.mark.parametrize("held", [frozenset({A}), EVERY])
 def test_one_that_any_source_names_is_kept(held: frozenset[DeviceId]) -> None:
     """A source that knows every pod may know less of each than another one."""
-    doubt = Holdings(held=held)
+    doubt = Holdings(held=dict.fromkeys(held, ()))
     assert not lets_go(*(look(10.0 * number, NOBODY, doubt) for number in range(100)))
     assert not lets_go(look(0, NOBODY), look(10, doubt), look(20, NOBODY))
     assert lets_go(look(0, NOBODY), look(10, doubt), look(20, NOBODY), look(30, NOBODY))
 
 
 ids = st.frozensets(st.sampled_from([A, B, C]), max_size=2)
-partial = st.builds(Holdings, held=ids, complete=st.just(False))
-whole = st.builds(Holdings, held=ids, complete=st.just(True))
+nodes = st.lists(st.integers(0, 3), unique=True).map(sorted).map(tuple)
+held_with_nodes = st.dictionaries(st.sampled_from([A, B, C]), nodes, max_size=2)
+partial = st.builds(Holdings, held=held_with_nodes, complete=st.just(False))
+whole = st.builds(Holdings, held=held_with_nodes, complete=st.just(True))
 
 
 @st.composite
@@ -200,9 +202,15 @@ def test_each_device_is_judged_by_itself(looks: list[Look], key: DeviceId) -> No
     assert [gone & {key} for gone in released(*looks)] == released(*alone)
 
 
+def test_the_nodes_of_a_device_are_those_that_any_source_knows() -> None:
+    """One may know none, and a device may sit at several."""
+    answers = (Holdings(held={A: (), B: (1,)}), Holdings(held={A: (2, 0), C: ()}, complete=True))
+    assert named(answers) == {A: (0, 2), B: (1,), C: ()}
+
+
 @given(ids)
 def test_what_nobody_names_is_let_go_by_the_second_look(doubted: frozenset[DeviceId]) -> None:
     """Whatever is said of others."""
-    answers = (NOBODY, Holdings(held=doubted))
+    answers = (NOBODY, Holdings(held=dict.fromkeys(doubted, ())))
     steps = released(look(0.0, *answers, ids=EVERY), look(10.0, *answers, ids=EVERY))
     assert steps == [frozenset(), EVERY - doubted]

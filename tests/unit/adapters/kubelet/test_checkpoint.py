@@ -25,12 +25,20 @@ from deviceplugin.testing.loop import run
 WIDGET = ResourceName("example.com", "widget")
 
 
-def held(directory: Path) -> set[str]:
-    """Return the ids of widgets that the checkpoint names. Raises `HoldersUnknownError`."""
+def places(directory: Path) -> dict[str, tuple[int, ...]]:
+    """Return the widgets that the checkpoint names, with their NUMA nodes.
+
+    Raises `HoldersUnknownError`.
+    """
     source = CheckpointHolders(str(directory), worker=InlineWorker(), clock=ManualClock())
     answer = run(source.holders(WIDGET))
     assert not answer.complete
-    return {key.value for key in answer.held}
+    return {key.value: nodes for key, nodes in answer.held.items()}
+
+
+def held(directory: Path) -> set[str]:
+    """Return the ids of widgets that the checkpoint names. Raises `HoldersUnknownError`."""
+    return set(places(directory))
 
 
 def entry(ids: object, resource: object = "example.com/widget") -> dict[str, Any]:
@@ -65,6 +73,7 @@ def test_what_the_fake_kubelet_writes_is_read(tmp_path: Path) -> None:
     )
     (tmp_path / CHECKPOINT).write_text(written.encode())
     assert held(tmp_path) == {"a", "b", "c"}
+    assert places(tmp_path) == {"a": (), "b": (0, 1), "c": (1,)}
 
 
 @pytest.mark.parametrize(
@@ -75,6 +84,12 @@ def test_ids_by_node_and_the_older_form_without_nodes_are_read(
 ) -> None:
     put(tmp_path, entry(ids))
     assert held(tmp_path) == {"a", "b"}
+
+
+def test_the_key_of_a_node_that_is_none_tells_of_no_node(tmp_path: Path) -> None:
+    """Whatever it is: the device is held all the same."""
+    put(tmp_path, entry({"2": ["a"], "-1": ["b"], "": ["c"], "x": ["d"], "9" * 30: ["e"]}))
+    assert places(tmp_path) == {"a": (2,), "b": (), "c": (), "d": (), "e": ()}
 
 
 def test_one_odd_entry_hides_no_good_one(tmp_path: Path) -> None:

@@ -53,8 +53,8 @@ async def test_one_call_answers_for_all_resources_that_ask_at_once(tmp_path: Pat
             server.hold(str(name), name.name)
         holders = source(tmp_path)
         answers = await asyncio.gather(*(holders.holders(name) for name in NAMES))
-        assert [answer.held for answer in answers] == [
-            frozenset({DeviceId(name.name)}) for name in NAMES
+        assert [dict(answer.held) for answer in answers] == [
+            {DeviceId(name.name): ()} for name in NAMES
         ]
         assert server.calls == 1
 
@@ -89,6 +89,14 @@ async def test_a_refusal_is_told_with_the_path_and_the_reason(
         await assert_unknown(source(tmp_path).holders(WIDGET), str(tmp_path / SOCKET), told)
 
 
+async def test_the_entries_of_a_device_name_its_nodes(tmp_path: Path) -> None:
+    """A kubelet makes one for each node."""
+    async with kubelet(tmp_path) as server:
+        server.nodes = (1, 0)
+        server.hold(str(WIDGET), "a")
+        assert (await source(tmp_path).holders(WIDGET)).held == {DeviceId("a"): (0, 1)}
+
+
 async def test_an_answer_may_be_large_but_not_of_any_size(tmp_path: Path) -> None:
     """Above the four megabytes that gRPC takes by default, up to sixteen."""
     many = [f"{number:063}" for number in range(60_000)]
@@ -97,7 +105,7 @@ async def test_an_answer_may_be_large_but_not_of_any_size(tmp_path: Path) -> Non
         clock = ManualClock()
         holders = source(tmp_path, clock)
         answer = await holders.holders(WIDGET)
-        assert answer == Holdings(held=frozenset(map(DeviceId, many)), complete=True)
+        assert answer == Holdings(held=dict.fromkeys(map(DeviceId, many), ()), complete=True)
         server.hold(str(WIDGET), "x" * MAX_ANSWER)
         await clock.advance(INTERVAL)
         await assert_unknown(holders.holders(WIDGET), "larger than max")
@@ -154,7 +162,7 @@ async def test_a_path_may_have_characters_that_grpc_reads_otherwise(tmp_path: Pa
     async with kubelet_behind_a_link(tmp_path, root) as server:
         server.hold(str(WIDGET), "a")
         answer = await source(root).holders(WIDGET)
-        assert answer.held == {DeviceId("a")}
+        assert answer.held == {DeviceId("a"): ()}
 
 
 @asynccontextmanager
