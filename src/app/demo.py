@@ -21,9 +21,10 @@ from deviceplugin.app.manager import Manager
 from deviceplugin.app.settings import Configuration, load
 from deviceplugin.app.terminal import OwnTerminal
 from deviceplugin.domain.devices import Health
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.conditions import demand
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import FrozenTree
 from deviceplugin.testing.kubelet import Answer, FakeKubelet, Pod, PodRejected, ResourceView

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.conditions import Condition, FactCondition, demand
 from deviceplugin.domain.discovery.expectations import Expectation
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.parents import ParentCondition
 from deviceplugin.domain.resources import ResourceName
 

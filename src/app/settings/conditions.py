@@ -9,9 +9,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from deviceplugin.app.settings.operators import OPERATORS, read_expectation
 from deviceplugin.app.settings.reader import Reader
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.conditions import Condition, FactCondition
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative
 from deviceplugin.domain.discovery.parents import KINDS, ParentCondition
 
 MEANINGS: Final[Mapping[Kind, str]] = MappingProxyType(

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Final
 
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.conditions import demand
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.globs import literally
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.resources import ResourceName
 

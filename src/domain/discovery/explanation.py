@@ -5,9 +5,10 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Seen
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 
 _SHOWN: Final = 5
 """Values shown at most; the rest are counted."""

@@ -2,10 +2,10 @@
 
 import attrs
 
+from deviceplugin.domain.discovery.alternatives import Alternative, Verdict
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.conditions import Condition, Miss
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, Verdict
 
 KINDS = (Kind.SUBSYSTEM, Kind.NAME, Kind.DEVPATH, Kind.DRIVER, Kind.PROPERTY, Kind.ATTRIBUTE)
 """What can be asked about a parent. Its driver is its own, not one that it is below."""

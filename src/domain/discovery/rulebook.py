@@ -5,9 +5,10 @@ from enum import Enum
 
 import attrs
 
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 
 

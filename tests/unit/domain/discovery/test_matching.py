@@ -3,10 +3,11 @@
 import attrs
 import pytest
 
+from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.conditions import Miss, demand
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.matching import Alternative, ResourceRule
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule

@@ -1,0 +1,82 @@
+"""Conditions that must all hold, and lists of which one must.
+
+Evaluation is pure. What cannot be decided yet says what it needs to know; the scanner looks that
+up, nothing else, and asks again. Conditions are tried in order of their cost, so most candidates
+are ruled out by what their name and their place in sysfs tell.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.conditions import Condition, FactCondition
+from deviceplugin.domain.discovery.expectations import Expectation
+from deviceplugin.domain.discovery.facts import Fact, Kind
+from deviceplugin.domain.errors import InvalidValueError
+
+Verdict = bool | frozenset[Fact]
+"""Whether a candidate is matched, or the facts that must be known first."""
+
+_ORDER: Final = tuple(Kind)
+
+
+def _by_cost(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    return tuple(sorted(conditions, key=_cost))
+
+
+def _cost(condition: Condition) -> int:
+    return max(_ORDER.index(fact.kind) for fact in condition.facts)
+
+
+@attrs.frozen
+class Alternative:
+    """Conditions that must all hold, cheapest first; at least one, else `InvalidValueError`."""
+
+    conditions: tuple[Condition, ...] = attrs.field(converter=_by_cost)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what would match every device of the machine."""
+        if not self.conditions:
+            raise InvalidValueError("needs at least one condition, or it would match every device")
+
+    def verdict(self, candidate: Candidate) -> Verdict:
+        """Say whether every condition holds, or what must be looked at next to tell."""
+        for condition in self.conditions:
+            holds = condition.holds(candidate)
+            if holds is None:
+                return condition.missing(candidate)
+            if not holds:
+                return False
+        return True
+
+    def hurdle(self, candidate: Candidate) -> int:
+        """Return the index of the first condition that does not hold (yet), else their number."""
+        for index, condition in enumerate(self.conditions):
+            if not condition.holds(candidate):
+                return index
+        return len(self.conditions)
+
+    def expectation(self, kind: Kind) -> Expectation | None:
+        """Return what is expected of a fact of this kind, if anything."""
+        for each in self.conditions:
+            if isinstance(each, FactCondition) and each.fact.kind is kind:
+                return each.wanted
+        return None
+
+    def __str__(self) -> str:
+        """Return the conditions on one line."""
+        return ", ".join(map(str, self.conditions))
+
+
+def verdict_of(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
+    """Say whether some alternative holds, or what must be looked at next to tell."""
+    needed: frozenset[Fact] = frozenset()
+    for each in alternatives:
+        verdict = each.verdict(candidate)
+        if verdict is True:
+            return True
+        if verdict is not False:
+            needed |= verdict
+    return needed or False
