@@ -1,5 +1,6 @@
 """`deviceplugin kubelet`: a simulated kubelet in a process of its own."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -59,14 +60,15 @@ def test_a_script_drives_a_plugin_through_its_life(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "busy"])
+@pytest.mark.parametrize("busy", ["", "sleep 3600", "restart"], ids=["idle", "busy", "starting"])
 def test_a_signal_ends_it(
     place: Path,
     number: signal.Signals,
-    busy: bool,  # noqa: FBT001
+    busy: str,
 ) -> None:
     """Without a script it lives on after the end of its input; a busy one ends as well."""
-    flags = ["--script", str(script(place, "show", "sleep 3600"))] if busy else []
+    played = script(place, "delay 3600", "show", busy)
+    flags = ["--script", str(played)] if busy else []
     with Process(*KUBELET, "--dir", "new/device-plugins", *flags, place=place) as kubelet:
         kubelet.await_out("runs" if busy else "* Started")
         assert (place / "new" / "device-plugins" / "kubelet.sock").is_socket()
@@ -143,6 +145,24 @@ def test_commands_come_through_a_pipe_without_a_test_framework(place: Path) -> N
     assert done.returncode == 0
     assert done.stderr == "there is no command 'shwo'; did you mean show?\n"
     assert "Kubernetes 1.28 at" in done.stdout
+
+
+def test_a_person_is_prompted(place: Path) -> None:
+    """And ends it by the end of input, as in a shell; a bad command is told in between."""
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "wb", buffering=0) as keyboard, os.fdopen(theirs) as terminal:
+        keyboard.write(b"shwo\nshow\n\x04")
+        done = subprocess.run(  # noqa: S603 - our own
+            [*KUBELET, "--dir", "plugins"],
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=place,
+        )
+    assert done.returncode == 0
+    assert done.stdout.count("kubelet> ") == 3
+    assert done.stderr == "there is no command 'shwo'; did you mean show?\n"
 
 
 def test_a_script_comes_through_a_pipe(place: Path) -> None:

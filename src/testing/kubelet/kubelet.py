@@ -71,6 +71,7 @@ class FakeKubelet:
             active=ActivePods(self._watch),
         )
         self._life: Life | None = None
+        self._begun: Life | None = None
         self._adopted = False
         self._turn = threading.Lock()
         self._node: dict[str, Quantity] = {}
@@ -101,7 +102,7 @@ class FakeKubelet:
             if self._life is not None:
                 raise KubeletRunningError("the fake kubelet is running already")
             self.directory.mkdir(parents=True, exist_ok=True)
-            life = Life(self._setup)
+            life = self._begun = Life(self._setup)
             try:
                 life.start()
             except BaseException:
@@ -121,6 +122,8 @@ class FakeKubelet:
 
         Calls in flight end; `admit` raises `KubeletDownError`. Does nothing if it is not running.
         """
+        if self._begun is not None:
+            self._begun.doom()
         with self._turn:
             life, self._life = self._life, None
             if life is not None:

@@ -172,6 +172,10 @@ class Life:
             raise KubeletDownError("the fake kubelet died during this")
         return result
 
+    def doom(self) -> None:
+        """Let the end begin: no start waits for anything from now on."""
+        self._over.set()
+
     def end(self) -> None:
         """Die: close every connection, change no file and no book, and wait for the threads."""
         self._over.set()

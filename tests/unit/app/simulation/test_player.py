@@ -217,6 +217,23 @@ def test_pods_are_known_by_name(on: Play) -> None:
     on(f"allocate {WIDGET} 3 --pod p")
 
 
+def test_a_dead_kubelet_tells_nobody_who_holds_what(on: Play) -> None:
+    """Its socket is there, and nobody answers."""
+    on("stop")
+    problem = on.problem("pod-resources")
+    assert problem.startswith(f"{on.kubelet.pod_resources}: rpc error: code = Unavailable")
+
+
+def test_nodes_of_a_held_device_are_told_together(on: Play) -> None:
+    """However many entries it has."""
+    nodes = pb.TopologyInfo(nodes=[pb.NUMANode(ID=0), pb.NUMANode(ID=1)])
+    on.plugin.send(pb.Device(ID="x", health="Healthy", topology=nodes))
+    on(f"wait {WIDGET} capacity 1")
+    on(f"allocate {WIDGET} 1")
+    on("pod-resources")
+    assert on.paper.rows == [["default", "pod-1", "main", WIDGET, "x", "0, 1"]]
+
+
 def test_a_container_starts(on: Play) -> None:
     on(f"allocate {WIDGET} 1 --pod p")
     on("pre-start p")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 import threading
+import time
 from random import Random
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -160,6 +161,24 @@ class TestTheWayUp:
         pending.result()
         assert connect(kubelet.socket) == 0
         kubelet.stop()
+
+    @pytest.mark.parametrize("fault", ["clean_to_bind", "bind_to_listen"])
+    def test_it_can_be_stopped_on_the_way(
+        self,
+        directory: Path,
+        in_thread: Callable[..., Future[None]],
+        fault: str,
+    ) -> None:
+        """However long the way is; what is waited for is given up."""
+        kubelet = FakeKubelet(directory)
+        setattr(kubelet.faults, fault, 3600.0)
+        starting = in_thread(kubelet.start)
+        while not starting.done():
+            kubelet.stop()
+            time.sleep(0.001)
+        starting.result()
+        kubelet.stop()
+        assert not kubelet.running
 
     def test_it_does_not_start_twice(self, kubelet: FakeKubelet) -> None:
         """A second start is an error, and the kubelet runs on."""
