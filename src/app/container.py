@@ -211,6 +211,9 @@ class Container(DeclarativeContainer):
         journal=journal,
         on_exit=on_exit,
     )
+    run_scanner: Provider[RunScanner] = Singleton(
+        RunScanner, scanner=scanner, worker=worker, clock=clock, chance=chance, journal=journal
+    )
     reload: Provider["ReloadConfiguration | None"] = Singleton(
         parts.reload_configuration,
         configuration,
@@ -220,6 +223,7 @@ class Container(DeclarativeContainer):
         policies=policies,
         advertise=advertise,
         poll=poll,
+        run_scanner=run_scanner,
         journal=journal,
     )
     watched: Provider["WatchConfiguration | None"] = Singleton(
@@ -233,9 +237,6 @@ class Container(DeclarativeContainer):
     )
     watch: Provider[Any] = Selector(
         origin, scanner=Object(None), source=Object(None), sysfs=watched
-    )
-    run_scanner: Provider[RunScanner] = Singleton(
-        RunScanner, scanner=scanner, worker=worker, clock=clock, chance=chance, journal=journal
     )
     run_plugin: Provider[RunPlugin] = Singleton(
         RunPlugin,

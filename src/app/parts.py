@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deviceplugin.app.use_cases.advertise import Advertise
     from deviceplugin.app.use_cases.poll_source import PollSource
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
+    from deviceplugin.app.use_cases.scan import RunScanner
     from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
     from deviceplugin.domain.discovery.matching import ResourceRule
     from deviceplugin.domain.discovery.rulebook import Rulebook
@@ -120,6 +121,7 @@ def reload_configuration(  # noqa: PLR0913 - collaborators, by name
     policies: "MutableMapping[ResourceName, Policy | None]",
     advertise: "Advertise",
     poll: "PollSource",
+    run_scanner: "RunScanner",
     journal: "Journal",
 ) -> "ReloadConfiguration | None":
     """Return what puts another configuration into force; None if there is none to begin with."""
@@ -129,13 +131,18 @@ def reload_configuration(  # noqa: PLR0913 - collaborators, by name
 
     if configuration is None:
         return None
+
+    def look_again() -> None:
+        poll.look_again()
+        run_scanner.hurry()
+
     return ReloadConfiguration(
         configuration=configuration,
         follow=partial(follow, source=source, uevents=uevents, nodes=nodes),
         policies=policies,
         renew=advertise.renew,
         every=poll.every,
-        look_again=poll.look_again,
+        look_again=look_again,
         journal=journal,
     )
 

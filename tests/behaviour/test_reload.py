@@ -16,6 +16,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.settings import Configuration, Settings
 from deviceplugin.domain.configuration_events import ConfigurationReloaded
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.events import ScanFailed, ScanRecovered
 from deviceplugin.testing.contracts.law import eventually
 from deviceplugin.testing.kubelet import (
     FakeKubelet,
@@ -212,3 +213,18 @@ async def test_after_its_end_a_change_is_no_fault(tmp_path: Path, profile: Profi
         stage.manager.reload(stage.configuration(B))
         await asyncio.sleep(0.01)
         assert stage.traffic("b") == (0, 0, 0, 0)
+
+
+async def test_a_conflict_that_is_mended_is_over_at_once(tmp_path: Path, profile: Profile) -> None:
+    """Though looks that fail are tried ever more seldom."""
+    async with _stage(tmp_path, profile, A) as stage, _serving(stage):
+        await stage.lists("a")
+        rival = attrs.evolve(B, match=A.match)
+        strict = attrs.evolve(stage.settings, on_conflict="error")
+        stage.manager.reload(attrs.evolve(stage.configuration(A, rival), settings=strict))
+        for _ in range(4):
+            await asyncio.wait_for(stage.journal.next(ScanFailed), SOON)
+        stage.manager.reload(attrs.evolve(stage.configuration(A, B), settings=strict))
+        await asyncio.wait_for(stage.journal.next(ScanRecovered), SOON)
+        await stage.lists("a", "b")
+        assert len(stage.journal.of(ScanFailed)) == 4

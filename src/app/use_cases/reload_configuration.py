@@ -28,7 +28,8 @@ class ReloadConfiguration:
 
     - `follow` makes the source and what listens for it go by other rules;
     - `policies` are those of the resources that are opened, `renew` opens some anew;
-    - `every` sets the seconds from look to look, `look_again` asks for one at once.
+    - `every` sets the seconds from look to look, `look_again` asks for one at once, also where the
+      last one failed.
     """
 
     configuration: Configuration

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 import attrs
 
 from deviceplugin.app.use_cases.author_code import run_either
 from deviceplugin.app.use_cases.latest_tree import LatestTree
+from deviceplugin.app.use_cases.within import within
 from deviceplugin.domain.errors import StoppedError, reason_of
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
@@ -19,7 +21,7 @@ from deviceplugin.domain.timing import Backoff
 
 @attrs.define(kw_only=True)
 class RunScanner:
-    """Calls `scan`, again and again if it raises, later each time.
+    """Calls `scan`, again and again if it raises, later each time, and at once after `hurry`.
 
     An error says nothing about devices, so the last tree stays in force; but after `doubt_seconds`
     without a good one, nothing can be confirmed any more.
@@ -34,6 +36,7 @@ class RunScanner:
     backoff: Backoff = attrs.field(factory=lambda: Backoff(first=0.5))
     _failures: int = attrs.field(default=0, init=False)
     _doubting: "asyncio.Task[None] | None" = attrs.field(default=None, init=False)
+    _hurried: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     async def __call__(self, latest: LatestTree, doubt: Callable[[], None]) -> None:
         """Return when `scan` returns; call `doubt` when scans have failed for too long."""
@@ -41,11 +44,16 @@ class RunScanner:
             while await self._failed(latest):
                 if self._doubting is None:
                     self._doubting = tasks.create_task(self._doubt_in_time(doubt))
-                await self.clock.sleep(self.backoff.delay(self._failures, self.chance.fraction()))
+                await self._back_off()
             self._trust()
+
+    def hurry(self) -> None:
+        """Let a scan that failed be tried again at once: what was wrong may be mended."""
+        self._hurried.set()
 
     def heard(self) -> None:
         """Take note that a tree came in."""
+        self._hurried.clear()
         if self._failures:
             self.journal.record(ScanRecovered())
         self._trust()
@@ -62,6 +70,12 @@ class RunScanner:
             self.journal.record(ScanFailed(reason=reason, failures=self._failures))
             return True
         return False
+
+    async def _back_off(self) -> None:
+        delay = self.backoff.delay(self._failures, self.chance.fraction())
+        with suppress(TimeoutError):
+            await within(self.clock, delay, self._hurried.wait())
+        self._hurried.clear()
 
     async def _doubt_in_time(self, doubt: Callable[[], None]) -> None:
         await self.clock.sleep(self.doubt_seconds)

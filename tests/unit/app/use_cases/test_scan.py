@@ -222,3 +222,40 @@ async def test_a_scan_that_recovers_and_returns_leaves_no_doubt_behind() -> None
         await running.task
         await running.clock.advance(120)
         assert running.doubts == 0
+
+
+async def test_a_scan_that_failed_is_tried_at_once_when_somebody_hurries() -> None:
+    """While it waits, or while it is failing; after that it waits as before."""
+
+    async def scan(_: Notifier) -> None:
+        await asyncio.sleep(0)
+        raise OSError("a conflict")
+
+    scanner = AsyncScanner(scan)
+    async with Running(scanner) as running:
+        await running.clock.advance(100)
+        before = scanner.calls
+        running.run_scanner.hurry()
+        await running.clock.settle()
+        assert scanner.calls == before + 1
+        await running.clock.advance(1)
+        assert scanner.calls == before + 1
+
+
+async def test_hurry_is_over_with_the_next_tree() -> None:
+    """A failure long after is no reason for haste."""
+    failing = asyncio.Event()
+
+    async def scan(notifier: Notifier) -> None:
+        notifier.notify(tree())
+        await failing.wait()
+        raise OSError("gone")
+
+    scanner = AsyncScanner(scan)
+    async with Running(scanner) as running:
+        await running.clock.settle()
+        running.run_scanner.hurry()
+        running.run_scanner.heard()
+        failing.set()
+        await running.clock.settle()
+        assert scanner.calls == 1
