@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from deviceplugin.app.cli import cli
+from deviceplugin.app.presets import offered, presets, summary
 from deviceplugin.app.settings import OPTIONS, Settings, load
 from deviceplugin.app.settings.conditions import CONDITIONS
 from deviceplugin.app.settings.operators import OPERATORS
@@ -282,6 +283,17 @@ def test_the_plugin_of_the_readme_is_the_example_and_short() -> None:
 def test_the_readme_shows_a_configuration() -> None:
     """That it loads, another law says."""
     assert len(blocks(README, "yaml")) == 1
+
+
+def test_the_guide_to_the_configuration_has_every_preset() -> None:
+    """With what a pod gets by it, as the command says, and whether it has to be named."""
+    text = sections(ROOT / "docs" / "configuration.md")["Presets"]
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", text, re.MULTILINE)
+    unasked = offered()
+    assert rows == [
+        (name, summary(shipped) + ("" if name in unasked else " (if named)"))
+        for name, shipped in presets().items()
+    ]
 
 
 # --- the commands --------------------------------------------------------------------------------

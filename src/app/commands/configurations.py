@@ -7,7 +7,7 @@ from difflib import get_close_matches
 import attrs
 import click
 
-from deviceplugin.app.presets import presets, summary
+from deviceplugin.app.presets import offered, presets, summary
 from deviceplugin.app.settings import Configuration, Settings, load
 from deviceplugin.app.settings.schema import schema
 from deviceplugin.domain.errors import InvalidValueError
@@ -43,13 +43,17 @@ def print_schema() -> None:
 def list_presets(name: str | None) -> None:
     """List the shipped configurations, or print the YAML of one.
 
+    Those marked so are offered only if a file names them, as in: resources: [{preset: nvme}]
+
     Exit codes: 0 done, 2 there is none of that NAME.
     """
     shipped = presets()
     if name is None:
         width = max(map(len, shipped))
+        unasked = offered()
         for each, text in shipped.items():
-            click.echo(f"{each:<{width}}  {summary(text)}")
+            note = "" if each in unasked else " (if named)"
+            click.echo(f"{each:<{width}}  {summary(text)}{note}")
         return
     if name not in shipped:
         near = get_close_matches(name, shipped, 1)

@@ -1,8 +1,13 @@
-"""Configurations for well-known devices, shipped as YAML."""
+"""Configurations for well-known devices, shipped as YAML.
+
+Those in this folder are offered where a file does not say what else to offer: by none of them can
+a pod harm the host's disks, memory or screens. Those in `named` wait to be named.
+"""
 
 import re
 from collections.abc import Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
 
 _SUFFIX: Final = ".yaml"
@@ -10,9 +15,18 @@ _SUFFIX: Final = ".yaml"
 
 def presets() -> Mapping[str, str]:
     """Return the text of each preset by its name, in the order of names."""
-    shipped = (each for each in files(__name__).iterdir() if each.name.endswith(_SUFFIX))
+    return dict(sorted({**offered(), **_texts(files(__name__) / "named")}.items()))
+
+
+def offered() -> Mapping[str, str]:
+    """Return the presets that are offered without being named."""
+    return _texts(files(__name__))
+
+
+def _texts(folder: Traversable) -> Mapping[str, str]:
+    shipped = [each for each in folder.iterdir() if each.name.endswith(_SUFFIX)]
     texts = {each.name.removesuffix(_SUFFIX): each.read_text(encoding="utf-8") for each in shipped}
-    return {name: texts[name] for name in sorted(texts)}
+    return dict(sorted(texts.items()))
 
 
 def summary(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final
 import attrs
 from yaml.nodes import Node, ScalarNode
 
-from deviceplugin.app.presets import presets
+from deviceplugin.app.presets import offered
 from deviceplugin.app.settings.document import compose, read_file
 from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
 from deviceplugin.app.settings.reader import Reader
@@ -108,7 +108,7 @@ def _in_file(reader: Reader, keys: Mapping[str, Node]) -> dict[str, Any]:
 def _rules(reader: Reader, keys: Mapping[str, Node], domain: str) -> tuple[ResourceRule, ...]:
     if "resources" in keys:
         return read_resources(reader, keys["resources"], domain)
-    return preset_rules(presets(), domain)
+    return preset_rules(offered(), domain)
 
 
 def preset_rules(texts: Mapping[str, str], domain: str) -> tuple[ResourceRule, ...]:

@@ -41,7 +41,7 @@ def schema() -> Schema:
             "resources": {
                 "type": "array",
                 "items": {"$ref": "#/$defs/resource"},
-                "description": "what to offer; left out, it is all presets",
+                "description": "what to offer; left out, it is the presets that need not be named",
             },
         },
         "required": ["version"],

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from deviceplugin.adapters.memory.host_use import MemoryHostUse
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
-from deviceplugin.app.presets import presets
+from deviceplugin.app.presets import offered, presets
 from deviceplugin.app.settings import InvalidConfigurationError, load
 from deviceplugin.app.settings.loading import preset_rules
 from deviceplugin.domain.discovery.candidates import Candidate
@@ -16,26 +17,42 @@ from deviceplugin.testing.sysfs import FakeSysfs
 
 EVERYDAY = {
     "accel": "/dev/accel/accel0",
+    "cec": "/dev/cec0",
     "dri-render": "/dev/dri/renderD128",
+    "fpga": "/dev/dfl-port.0",
     "full": "/dev/full",
     "fuse": "/dev/fuse",
     "gpio": "/dev/gpiochip0",
     "hwrng": "/dev/hwrng",
     "i2c": "/dev/i2c-1",
+    "iio": "/dev/iio:device0",
+    "infiniband": "/dev/infiniband/uverbs0",
     "input": "/dev/input/event3",
     "kvm": "/dev/kvm",
+    "lirc": "/dev/lirc0",
+    "pps": "/dev/pps0",
     "ptp": "/dev/ptp0",
     "rtc": "/dev/rtc0",
     "serial": "/dev/ttyUSB0",
+    "sound": "/dev/snd/pcmC0D3p",
+    "sound-control": "/dev/snd/controlC0",
     "spi": "/dev/spidev0.0",
     "tpm": "/dev/tpmrm0",
     "tun": "/dev/net/tun",
+    "usbtmc": "/dev/usbtmc0",
+    "vfio": "/dev/vfio/27",
     "vhost-net": "/dev/vhost-net",
     "vhost-vsock": "/dev/vhost-vsock",
     "video": "/dev/video0",
     "watchdog": "/dev/watchdog0",
 }
 """A node that each preset gives to a pod."""
+NAMED = {
+    "drm": "/dev/dri/card0",
+    "hidraw": "/dev/hidraw0",
+    "nvme": "/dev/nvme1n1",
+}
+"""The same of those that have to be named."""
 
 
 def machine(tmp_path: Path) -> FakeSysfs:
@@ -53,6 +70,8 @@ def machine(tmp_path: Path) -> FakeSysfs:
             "loop-control": "loop-control",
             "uinput": "uinput",
             "watchdog": "watchdog",
+            "vfio": "vfio/vfio",
+            "rdma_cm": "infiniband/rdma_cm",
         }.items()
     ):
         sysfs.misc(name, minor, node=node)
@@ -60,7 +79,12 @@ def machine(tmp_path: Path) -> FakeSysfs:
         "mem:full mem:null mem:mem mem:kmsg tty:ttyS0 tty:tty0 tty:ptmx block:sda block:loop0 "
         "i2c-dev:i2c-1 spidev:spidev0.0 tpmrm:tpmrm0 tpm:tpm0 watchdog:watchdog0 rtc:rtc0 "
         "ptp:ptp0 input:event3=input/event3 input:mouse0=input/mouse0 drm:card0=dri/card0 "
-        "drm:renderD128=dri/renderD128 accel:accel0=accel/accel0 sound:controlC0=snd/controlC0"
+        "drm:renderD128=dri/renderD128 accel:accel0=accel/accel0 sound:controlC0=snd/controlC0 "
+        "sound:pcmC0D3p=snd/pcmC0D3p sound:timer=snd/timer sound:hwC0D0=snd/hwC0D0 "
+        "vfio:27=vfio/27 vfio-dev:vfio0=vfio/devices/vfio0 infiniband_mad:umad0=infiniband/umad0 "
+        "infiniband_verbs:uverbs0=infiniband/uverbs0 pps:pps0 cec:cec0 lirc:lirc0 "
+        "usbmisc:usbtmc0 usbmisc:hiddev0=usb/hiddev0 hidraw:hidraw0 nvme:nvme0 nvme:nvme1 "
+        "block:nvme0n1 block:nvme1n1 nvme-generic:ng0n1"
     )
     for minor, (subsystem, name, node) in enumerate(
         re.findall(r"([\w-]+):([\w.-]+)(?:=(\S+))?", others)
@@ -73,6 +97,11 @@ def machine(tmp_path: Path) -> FakeSysfs:
     hub = sysfs.usb_hub(1, below=host)
     port = sysfs.usb_interface(sysfs.usb("1-1", below=hub, number=2), driver="cp210x")
     sysfs.usb_tty("ttyUSB0", below=port)
+    sysfs.child("card0-HDMI-A-1", subsystem="drm")
+    sysfs.bus_device("dfl-fme.0", bus="platform", number=(242, 0))
+    sysfs.bus_device("dfl-port.0", bus="platform", number=(243, 0))
+    sysfs.bus_device("iio:device0", bus="iio", number=(244, 0))
+    sysfs.bus_device("trigger0", bus="iio")
     sysfs.child("gpiochip512", subsystem="gpio")
     sysfs.bus_device("gpiochip0", bus="gpio", number=(254, 0))
     return sysfs
@@ -93,6 +122,34 @@ def test_each_preset_gives_the_nodes_that_it_says_and_no_others(tmp_path: Path) 
         for name, devices in found.items()
     }
     assert nodes == {name: [node] for name, node in EVERYDAY.items()}
+
+
+@pytest.mark.parametrize(("name", "node"), NAMED.items(), ids=[*NAMED])
+def test_a_preset_that_has_to_be_named_gives_the_nodes_that_it_says(
+    tmp_path: Path, name: str, node: str
+) -> None:
+    """Of two disks just the one that the host does not use."""
+    sysfs = machine(tmp_path)
+    (tmp_path / "plugin.yaml").write_text(f"version: 1\nresources: [{{preset: {name}}}]\n")
+    host = MemoryHostUse()
+    (used,) = [each for each in sysfs if each.name == "nvme0n1"]
+    assert used.number is not None
+    host.mount(used.number, "/")
+    scanner = SysfsScanner(
+        load(str(tmp_path / "plugin.yaml"), {}, {}).rules,
+        nodes=sysfs.nodes,
+        host=host,
+        journal=MemoryJournal(),
+        sys_root=str(sysfs.root),
+    )
+    (devices,) = scanner.scan().freeze("devices.local").resources.values()
+    assert [each.host_path for info in devices.values() for each in info.nodes] == [node]
+
+
+def test_every_preset_is_known_to_this_test() -> None:
+    """Those that are offered unasked, and those that have to be named."""
+    assert list(offered()) == list(EVERYDAY)
+    assert {*presets()} == {*EVERYDAY, *NAMED}
 
 
 def test_a_preset_is_one_resource_of_its_own_name() -> None:
