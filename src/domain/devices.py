@@ -48,12 +48,15 @@ class DeviceId:
             raise InvalidDeviceError("device id", self.value, "must be of printable characters")
 
     @classmethod
-    def shorten(cls, text: str) -> Self:
-        """Return `text` as an id; a longer one keeps its beginning and gets a stable hash."""
-        if len(text) <= MAX_ID:
+    def shorten(cls, text: str, length: int = MAX_ID) -> Self:
+        """Return `text` as an id; a longer one keeps its beginning and gets a stable hash.
+
+        `length` is how long it may be, from 14 on.
+        """
+        if len(text) <= length:
             return cls(text)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
-        return cls(f"{text[: MAX_ID - _DIGEST - 1]}-{digest}")
+        return cls(f"{text[: length - _DIGEST - 1]}-{digest}")
 
     def __str__(self) -> str:
         """Return the id's text."""
@@ -188,6 +191,7 @@ class DeviceInfo:
     - `cdi_devices`: fully qualified CDI names, `vendor/class=name`.
     - `parent`: the hardware it is part of, such as a card; allocation policies keep or part its
       children.
+    - `share_of`: the id of the device, if this is one of several units that stand for it.
     - `attributes`: whatever else the scanner knows, for people and policies.
 
     Raises `InvalidDeviceError`.
@@ -201,6 +205,7 @@ class DeviceInfo:
     numa_nodes: tuple[int, ...] = attrs.field(default=(), converter=_numa)
     cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     parent: str = ""
+    share_of: str = ""
     attributes: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
 
     def __attrs_post_init__(self) -> None:

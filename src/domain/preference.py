@@ -16,6 +16,7 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
+from deviceplugin.domain.sharing import Order, fullest_first, in_turn
 from deviceplugin.domain.tree import Devices
 
 _text: Final = attrgetter("value")
@@ -71,8 +72,11 @@ def preferred(policy: Policy, wish: Wish, devices: Devices) -> tuple[DeviceId, .
 
 
 def packed(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
-    """Use as few NUMA nodes as possible and few parents on them; leave the large groups whole."""
-    pick = _Pick(wish, devices)
+    """Use as few NUMA nodes as possible and few parents on them; leave the large groups whole.
+
+    Of shares, use up those of a device before those of another one.
+    """
+    pick = _Pick(wish, devices, fullest_first)
     for numa, parent in pick.begun():
         pick.take(numa, parent, pick.missing)
     groups = pick.groups(pick.fewest_numas())
@@ -84,8 +88,11 @@ def packed(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
 
 
 def spread(wish: Wish, devices: Devices) -> tuple[DeviceId, ...]:
-    """Part the devices evenly: over NUMA nodes first, then over parents."""
-    pick = _Pick(wish, devices)
+    """Part the devices evenly: over NUMA nodes first, then over parents, then over shared devices.
+
+    A shared device counts as used by whoever has its other shares.
+    """
+    pick = _Pick(wish, devices, in_turn)
     heaps = {numa: pick.loads(numa) for numa in pick.numas()}
     for heap in heaps.values():
         heapq.heapify(heap)
@@ -109,11 +116,12 @@ _Numa = tuple[int, ...]
 class _Pick:
     """A choice in the making: what is free by NUMA nodes and parent, what was taken whence.
 
-    A device without a parent is its own. All loops over single devices are in here, and there are
-    few, because a node may have ten thousand of them and the kubelet waits.
+    A device without a parent is its own, and one is the parent of its shares. All loops over
+    single devices are in here, and there are few, because a node may have ten thousand of them and
+    the kubelet waits.
     """
 
-    def __init__(self, wish: Wish, devices: Devices) -> None:
+    def __init__(self, wish: Wish, devices: Devices, order: Order) -> None:
         self._size = wish.size
         self._chosen: list[DeviceId] = []
         self._free: dict[_Numa, dict[str, list[DeviceId]]] = defaultdict(lambda: defaultdict(list))
@@ -121,9 +129,9 @@ class _Pick:
         self._numa_taken: Counter[_Numa] = Counter()
         self._numa_free: Counter[_Numa] = Counter()
         musts = set(wish.must_include)
-        for key in sorted(set(wish.available), key=_text, reverse=True):
+        for key in reversed(order(set(wish.available), musts, devices)):
             info = devices.get(key, _UNKNOWN)
-            parent = info.parent or f"\0{key.value}"
+            parent = info.parent or f"\0{info.share_of or key.value}"
             if key in musts:
                 self._count(key, info.numa_nodes, parent)
             else:
@@ -195,7 +203,7 @@ class _Pick:
         ]
 
     def take(self, numa: _Numa, parent: str, count: int) -> None:
-        """Choose up to `count` devices of the group, lowest ids first."""
+        """Choose up to `count` devices of the group, the first of their order."""
         free = self._free[numa][parent]
         for _ in range(min(count, len(free))):
             self._count(free.pop(), numa, parent)
