@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.support.grpc_world import GrpcWorld
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
-from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.kubelet.sockets import MAX_PATH, SocketDirectory
 from deviceplugin.adapters.kubelet.translate import MAX_LIST_BYTES, from_listing
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
@@ -200,6 +200,25 @@ def test_whatever_is_wished_for_has_an_answer_and_never_an_error(
             )
 
     run(law())
+
+
+@pytest.mark.parametrize("spare", [0, 1, 2])
+def test_the_longest_path_that_linux_takes_is_served_and_dialled(spare: int) -> None:
+    """GRPC counts what stands before it as well if a target begins with `unix://`."""
+    name = len(SocketDirectory.new_name(ScriptedPlugin().resource))
+
+    async def law(place: Path) -> None:
+        directory = place / ("x" * (MAX_PATH - spare - name - len(str(place)) - 2))
+        directory.mkdir()
+        sockets = SocketDirectory(str(directory))
+        served = await GrpcHost(sockets, JOURNAL).serve(ScriptedPlugin().front())
+        assert len(str(sockets.file(served.endpoint))) == MAX_PATH - spare
+        async with grpc.aio.insecure_channel(sockets.target(served.endpoint)) as channel:
+            await DevicePluginStub(channel).GetDevicePluginOptions(wire.Empty())
+        await served.close()
+
+    with TemporaryDirectory() as place:
+        run(law(Path(place)))
 
 
 def test_a_bind_that_grpc_answers_with_no_port_is_a_failure(
