@@ -50,6 +50,9 @@ def test_parents_are_looked_at_from_the_nearest_and_no_further_than_needed() -> 
     assert wanted.verdict(attrs.evolve(TTY, parents=None)) == frozenset({Fact(Kind.PARENT)})
     assert wanted.verdict(TTY) == frozenset({vendor.above(1)})
     known = attrs.evolve(INTERFACE, attributes={"idVendor": None})
+    unread = attrs.evolve(USB, attributes={})
+    above = wanted.verdict(attrs.evolve(TTY, parents=(known, unread, HOST)))
+    assert above == frozenset({vendor.above(2)})
     assert wanted.verdict(attrs.evolve(TTY, parents=(known, USB, HOST))) is True
     other = attrs.evolve(USB, attributes={"idVendor": "0403"})
     assert wanted.verdict(attrs.evolve(TTY, parents=(known, other, HOST))) is False
