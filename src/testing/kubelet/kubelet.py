@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 from typing import Final, Self, TypeVar
@@ -108,23 +109,21 @@ class FakeKubelet:
             except BaseException:
                 life.end()
                 raise
-            self._adopt(life)
+            if not self._adopted:  # pods that another process left keep what they hold
+                self._setup.active.add(*life.manager.allocations.pods)
+                self._adopted = True
             self._life = life
-
-    def _adopt(self, life: Life) -> None:
-        """Let pods that another process left in the checkpoint keep what they hold."""
-        if not self._adopted:
-            self._setup.active.add(*life.manager.allocations.pods)
-            self._adopted = True
 
     def stop(self) -> None:
         """Die as on SIGTERM: all connections close at once, all files stay, no event is seen.
 
         Calls in flight end; `admit` raises `KubeletDownError`. Does nothing if it is not running.
         """
-        if self._begun is not None:
-            self._begun.doom()
-        with self._turn:
+        while not self._turn.acquire(timeout=0.02):  # a start has it, and may wait for long
+            if self._begun is not None:
+                self._begun.doom()
+        with ExitStack() as turn:
+            turn.callback(self._turn.release)
             life, self._life = self._life, None
             if life is not None:
                 life.end()
