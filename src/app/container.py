@@ -56,6 +56,7 @@ from deviceplugin.domain.routes import RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
+    from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.adapters.uevent import UeventHotplug
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
     from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
@@ -118,6 +119,7 @@ class Container(DeclarativeContainer):
 
     nodes: Provider[DeviceNodes] = Singleton(system.SystemDeviceNodes, dev_root)
     host_use: Provider[HostUse] = Singleton(system.ProcHostUse, nodes=nodes, proc_root=proc_root)
+    probing: Provider["KeepProbing"] = Singleton(parts.probing, worker=worker, clock=clock)
     sysfs: Provider["RuledSource"] = Singleton(
         parts.sysfs_scanner,
         rules,
@@ -127,6 +129,7 @@ class Container(DeclarativeContainer):
         host=host_use,
         journal=journal,
         reader=reader,
+        ask=probing.provided.answers,
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
     uevents: Provider["UeventHotplug"] = Singleton(parts.uevent_hotplug, rules, journal=journal)
@@ -134,7 +137,7 @@ class Container(DeclarativeContainer):
         parts.node_hotplug, rules, nodes=nodes, dev_root=dev_root, journal=journal
     )
     hotplugs: Provider[Any] = Selector(
-        origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug)
+        origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug, probing)
     )
     forget: Provider[Callable[[Change], None]] = Selector(
         origin,

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from deviceplugin.adapters.sysfs.files import Files
+    from deviceplugin.adapters.sysfs.scanner import Ask
     from deviceplugin.adapters.uevent import UeventHotplug
     from deviceplugin.app.settings import Configuration
     from deviceplugin.app.use_cases.advertise import Advertise
+    from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.app.use_cases.poll_source import PollSource
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
     from deviceplugin.app.use_cases.scan import RunScanner
@@ -66,6 +68,7 @@ def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
     host: "HostUse",
     journal: "Journal",
     reader: "Callable[[str], Files] | None",
+    ask: "Ask",
 ) -> "RuledSource":
     """Return what finds devices in sysfs by these rules."""
     from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
@@ -80,7 +83,16 @@ def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
         host=host,
         journal=journal,
         files=reader or Files,
+        ask=ask,
     )
+
+
+def probing(*, worker: "Worker", clock: "Clock") -> "KeepProbing":
+    """Return what asks the probes of devices, if rules have any."""
+    from deviceplugin.adapters.system import SystemProber  # noqa: PLC0415
+    from deviceplugin.app.use_cases.keep_probing import KeepProbing  # noqa: PLC0415
+
+    return KeepProbing(SystemProber(worker), clock=clock)
 
 
 def uevent_hotplug(rules: "Sequence[ResourceRule]", *, journal: "Journal") -> "UeventHotplug":

@@ -20,6 +20,7 @@ DevicePluginError
 ├── ServingError                 (OSError)           the plugin directory or socket cannot be used
 │   └── ServingForbiddenError                        the system does not let us: mend permissions
 ├── HoldersUnknownError                              nobody could say who holds what: keep all
+├── ProbeError                                       a probe could not be asked: take it for ill
 ├── ScanError                                        one look at the hardware failed: keep the last
 └── StoppedError                 (RuntimeError)      the plugin has ended: stop scanning
 
@@ -229,6 +230,10 @@ class HoldersUnknownError(DevicePluginError):
 
 class ServingForbiddenError(ServingError):
     """The system refuses us the directory or the socket; the message says how to get it."""
+
+
+class ProbeError(DevicePluginError):
+    """A probe could not be asked, or gave no answer in time; nothing is known of the device."""
 
 
 class ScanError(DevicePluginError):

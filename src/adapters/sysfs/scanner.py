@@ -1,7 +1,8 @@
 """Devices that sysfs shows, found by rules."""
 
 import os
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from deviceplugin.adapters.sysfs.files import Files
@@ -12,6 +13,7 @@ from deviceplugin.adapters.sysfs.recall import AskedNodes, Recall
 from deviceplugin.adapters.sysfs.remembering import RememberingFiles
 from deviceplugin.adapters.sysfs.walk import Entry, walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
@@ -22,6 +24,15 @@ from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
+
+
+Ask = Callable[[frozenset[Probe], bool], Mapping[Probe, Outcome]]
+_Seen = tuple[tuple[Sighting, ...], frozenset[Event], dict[Probe, Outcome]]
+
+
+def ask_nobody(_probes: frozenset[Probe], _every: bool, /) -> Mapping[Probe, Outcome]:
+    """Let no probe answer: a device that needs one is Unhealthy."""
+    return {}
 
 
 class SysfsScanner(RuledSource):
@@ -42,10 +53,14 @@ class SysfsScanner(RuledSource):
         host: HostUse | None = None,
         on_conflict: OnConflict = OnConflict.FIRST,
         files: Callable[[str], Files] = Files,
+        ask: Ask = ask_nobody,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take what is needed; nothing is looked at yet.
 
-        `files` makes the reader of a root for each scan: another one can record, or fail.
+        `files` makes the reader of a root for each scan: another one can record, or fail. `ask` is
+        told which probes are of use from now on, and whether every answer is; it returns what they
+        have answered so far. `now` tells seconds.
         """
         self._rules = self._wanted = Rulebook(rules, on_conflict=on_conflict)
         self._nodes = nodes
@@ -54,8 +69,9 @@ class SysfsScanner(RuledSource):
         self._root = sys_root
         self._reader = files
         self._memory = Memory(self._rules.changing)
-        self._seen: tuple[Sighting, ...] | None = None
-        self._notes = frozenset[Event]()
+        self._ask = ask
+        self._now = now
+        self._seen: _Seen | None = None
         self._last = Discovery()
 
     def follow(self, rules: Rulebook) -> None:
@@ -69,15 +85,33 @@ class SysfsScanner(RuledSource):
         files = RememberingFiles(self._files(), self._memory)
         nodes = AskedNodes(self._nodes)
         recall = Recall(files, nodes, self._memory, lambda: self._look(files, nodes).at)
-        seen = self._sightings(files, recall.at)
-        notes = frozenset[Event](files.notes)
+        sightings = self._sightings(files, recall.at)
         recall.end()
-        if seen != self._seen or notes != self._notes:
-            found = discover(self._rules, seen, before=self._last, remarks=notes)
-            for event in found.news_since(self._last):
-                self._journal.record(event)
-            self._last, self._seen, self._notes = found, seen, notes
+        diagnosis = self._last.diagnosis
+        outcomes = self._ask(diagnosis.probes, diagnosis.unsettled)
+        seen = (sightings, frozenset[Event](files.notes), dict(outcomes))
+        if seen != self._seen or diagnosis.unsettled:
+            self._last, self._seen = self._discovered(*seen), seen
         return self._last.tree()
+
+    def _discovered(
+        self,
+        sightings: tuple[Sighting, ...],
+        notes: frozenset[Event],
+        outcomes: Mapping[Probe, Outcome],
+    ) -> Discovery:
+        found = discover(
+            self._rules,
+            sightings,
+            before=self._last,
+            remarks=notes,
+            outcomes=outcomes,
+            at=self._now(),
+        )
+        for event in found.news_since(self._last):
+            self._journal.record(event)
+        self._ask(found.diagnosis.probes, found.diagnosis.unsettled)
+        return found
 
     def forget(self, change: Change) -> None:
         """Look anew at what may have changed, with all below it. Any thread may call it."""

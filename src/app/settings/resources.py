@@ -12,6 +12,7 @@ from yaml.nodes import MappingNode, Node
 from deviceplugin.app.presets import presets
 from deviceplugin.app.settings.conditions import read_alternatives
 from deviceplugin.app.settings.document import compose
+from deviceplugin.app.settings.health import HEALTH
 from deviceplugin.app.settings.reader import Reader, place
 from deviceplugin.app.settings.shapes import (
     BOOLEAN,
@@ -71,6 +72,12 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             schema=BOOLEAN,
             help="true: what the host uses itself does not belong to it",
         ),
+        "healthy_when": Key(
+            read=read_alternatives,
+            schema={"$ref": f"#/$defs/{ALTERNATIVES}"},
+            help="a device is Unhealthy while it fits none of these",
+        ),
+        **{name: Key(read=read, schema=schema, help=text) for name, read, schema, text in HEALTH},
         "permissions": Key(
             read=_parsed(_permissions),
             schema=PERMISSIONS,

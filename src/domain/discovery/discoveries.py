@@ -14,7 +14,9 @@ from deviceplugin.domain.discovery.events import (
     OptionalResourceUnmatched,
     ResourceUnmatched,
 )
+from deviceplugin.domain.discovery.examination import Diagnosis, examine
 from deviceplugin.domain.discovery.explanation import explain
+from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.discovery.identity import Identities, Known, identify
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.offer import offer
@@ -24,6 +26,7 @@ from deviceplugin.domain.events import DeviceSkipped, Event
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices, DeviceTree
 
+_NO_OUTCOMES: Final[Mapping[Probe, Outcome]] = MappingProxyType({})
 _SHOWN: Final = 5
 """Skipped devices shown at most where a resource is left with none; the rest are counted."""
 
@@ -33,7 +36,8 @@ class Discovery:
     """What one scan came to.
 
     `served` are the resources to offer, with devices or without; `notes` say what is odd in this
-    scan, and `unmatched` why a resource has no devices. `identities` are the ids given so far.
+    scan, and `unmatched` why a resource has no devices. `identities` are the ids given so far, and
+    `diagnosis` is what is believed of the health of each.
     """
 
     devices: Mapping[ResourceName, Devices] = attrs.field(factory=dict[ResourceName, Devices])
@@ -43,6 +47,7 @@ class Discovery:
         factory=dict[ResourceName, ResourceUnmatched]
     )
     identities: Identities = attrs.field(factory=dict[DeviceId, Known])
+    diagnosis: Diagnosis = attrs.field(factory=Diagnosis)
 
     def tree(self) -> DeviceTree:
         """Return a tree for whoever asked for the scan to keep."""
@@ -83,12 +88,15 @@ def discover(
     *,
     before: Discovery,
     remarks: Iterable[Event] = (),
+    outcomes: Mapping[Probe, Outcome] = _NO_OUTCOMES,
+    at: float = 0.0,
 ) -> Discovery:
     """Return what sightings come to, in whatever order they are.
 
     Of a candidate that some rule matches, everything must be known. `before` is the last
     discovery: a resource that once had a device stays served, and a device keeps its id. `remarks`
-    are the scanner's own. Raises `ScanError` for a device that two resources claim, if that is how
+    are the scanner's own, `outcomes` what probes have answered by `at`, in seconds by some clock.
+    Raises `ScanError` for a device that two resources claim, if that is how
     the rules want it.
     """
     seen = tuple(sightings)
@@ -99,8 +107,11 @@ def discover(
         (each for found in dealt.found.values() for each in found), before.identities
     )
     ids = {known.place: key for key, known in given.items()}
+    diagnosis = examine(rules, dealt.found, ids, before.diagnosis, outcomes, at)
     devices = {
-        rule.resource: offer(rule, dealt.found[rule.resource], ids)
+        rule.resource: offer(
+            rule, dealt.found[rule.resource], ids, diagnosis.health(rule.resource)
+        )
         for rule in rules
         if rule.resource in dealt.found
     }
@@ -108,13 +119,14 @@ def discover(
     return Discovery(
         devices=MappingProxyType(devices),
         served=before.served | asked | devices.keys(),
-        notes=frozenset({*remarks, *_notes(dealt)}),
+        notes=frozenset({*remarks, *_notes(dealt), *diagnosis.notes}),
         unmatched={
             rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, seen, dealt)
             for rule in rules
             if rule.resource not in devices
         },
         identities=identities,
+        diagnosis=diagnosis,
     )
 
 

@@ -40,6 +40,23 @@ class DeviceContested(DeviceSkipped):
 
 
 @attrs.frozen(kw_only=True)
+class DeviceUnwell(ResourceEvent):
+    """A device is there and cannot be used now: told when it begins, with the reason then."""
+
+    device: str
+    reason: str = attrs.field(eq=False)
+
+
+@attrs.frozen(kw_only=True)
+class ProbeImpossible(ResourceEvent):
+    """A device's probe cannot be asked, so it counts as Unhealthy."""
+
+    level: ClassVar[Level] = "warning"
+    device: str
+    reason: str = attrs.field(eq=False)
+
+
+@attrs.frozen(kw_only=True)
 class NumaNodeUnknown(ResourceEvent):
     """A device is offered without a NUMA node, for the reason given."""
 

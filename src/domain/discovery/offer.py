@@ -8,12 +8,20 @@ from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.tree import Devices
 
 
-def offer(rule: ResourceRule, found: Sequence[Candidate], ids: Mapping[str, DeviceId]) -> Devices:
+def offer(
+    rule: ResourceRule,
+    found: Sequence[Candidate],
+    ids: Mapping[str, DeviceId],
+    health: Mapping[DeviceId, Health],
+) -> Devices:
     """Return the devices of one resource; `ids` are by what tells candidates apart."""
-    return {ids[candidate.identity]: _info(rule, candidate) for candidate in found}
+    return {
+        (key := ids[candidate.identity]): _info(rule, candidate, health[key])
+        for candidate in found
+    }
 
 
-def _info(rule: ResourceRule, candidate: Candidate) -> DeviceInfo:
+def _info(rule: ResourceRule, candidate: Candidate, health: Health) -> DeviceInfo:
     node = candidate.node
     facts = {
         "subsystem": candidate.subsystem,
@@ -22,7 +30,7 @@ def _info(rule: ResourceRule, candidate: Candidate) -> DeviceInfo:
         "devnum": node.number if node else "",
     }
     return DeviceInfo(
-        health=Health.HEALTHY if node and node.present else Health.UNHEALTHY,
+        health=health,
         nodes=[DeviceNode(node.path, permissions=rule.permissions)] if node else (),
         numa_nodes=candidate.numa_nodes,
         parent=candidate.parent,

@@ -123,7 +123,8 @@ class Rulebook:
     @property
     def changing(self) -> frozenset[str]:
         """The names of files that some rule says may change while a device stays the same."""
-        return frozenset[str]()
+        read = frozenset[str]().union(*(rule.read_each_time for rule in self._rules))
+        return frozenset(key.rpartition("/")[2] for key in read)
 
     @property
     def scope(self) -> Scope:
@@ -156,4 +157,8 @@ class Rulebook:
                 verdict = rule.verdict(candidate)
             if verdict:
                 claims.append(rule)
+                well = rule.well(candidate)
+                while not isinstance(well, bool):
+                    candidate = learn(candidate, well)
+                    well = rule.well(candidate)
         return Sighting(candidate, tuple(claims))

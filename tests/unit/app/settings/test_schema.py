@@ -86,6 +86,7 @@ def test_everything_that_the_language_has_is_in_it_with_what_it_means() -> None:
         *CONDITIONS,
         *OPERATORS,
         *keys,
+        *("command", "file", "interval", "timeout"),
     }
 
 
@@ -257,8 +258,24 @@ NAMES: Final[Sequence[Json]] = [
     "x\n",
     *ODD,
 ]
+LOOKS: Final[Sequence[Json]] = [1, 3, 1000, 0, 1001, -1, "2", *ODD]
+PROBE: Final[Drawn] = few(
+    {
+        "command": one_of(
+            ["/bin/x", "x", ["/bin/x", "{node}"], ["x", "/y"], ["/x", 1], ["/x", ""], *ODD]
+        ),
+        "file": one_of(["/run/{id}", "run", "/run/x", *ODD]),
+        "interval": one_of([0.1, 5, 86400, 0, 86401, "5", *ODD]),
+        "timeout": one_of([0.5, 0.05, *ODD]),
+    }
+)
 RESOURCE: Final[Drawn] = few(
     {
+        "healthy_when": ALTERNATIVES,
+        "probe": PROBE | one_of(ODD),
+        "unhealthy_after": one_of(LOOKS),
+        "healthy_after": one_of(LOOKS),
+        "changing": one_of(["temp", ["a/b", "c"], [], ["../x"], "/x", "a//b", *ODD]),
         "name": one_of(NAMES),
         "match": ALTERNATIVES,
         "preset": one_of(["kvm", "tun", "none", *ODD]),

@@ -1,0 +1,89 @@
+"""Reads what a configuration says of a resource's health."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from yaml.nodes import Node, SequenceNode
+
+from deviceplugin.app.settings.reader import Reader
+from deviceplugin.app.settings.shapes import ATTRIBUTE, Schema, listed, one_or_listed
+from deviceplugin.domain.discovery.facts import Fact, Kind
+from deviceplugin.domain.discovery.health import LONGEST, SHORTEST, Probe
+from deviceplugin.domain.discovery.matching import MOST_LOOKS
+from deviceplugin.domain.errors import InvalidValueError
+
+_SECONDS: Final = ("interval", "timeout")
+_PATH: Final[Schema] = {"type": "string", "pattern": r"^/"}
+_DURATION: Final[Schema] = {"type": "number", "minimum": SHORTEST, "maximum": LONGEST}
+_LOOKS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": MOST_LOOKS}
+_PROBE: Final[Schema] = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "command": {
+            "description": "run without a shell: it ends with 0 while the device is well",
+            "anyOf": [_PATH, {**listed({"type": "string"}), "prefixItems": [_PATH]}],
+        },
+        "file": {"description": "its text is 'healthy' while the device is well", **_PATH},
+        "interval": {"description": "seconds from one question to the next", **_DURATION},
+        "timeout": {"description": "seconds that an answer may take", **_DURATION},
+    },
+    "oneOf": [{"required": ["command"]}, {"required": ["file"]}],
+}
+
+
+def _read_probe(reader: Reader, node: Node) -> Probe | None:
+    before = len(reader.faults)
+    keys = reader.mapping(node, optional=("command", "file", *_SECONDS))
+    parts: dict[str, Any] = {}
+    if "command" in keys:
+        texts = [reader.text(each) for each in _texts(reader, keys["command"])]
+        parts["command"] = tuple(text for text in texts if text is not None)
+    if "file" in keys:
+        parts["file"] = reader.text(keys["file"])
+    for key in _SECONDS:
+        if key in keys:
+            parts[key] = reader.checked(keys[key], reader.number(keys[key]), float)
+    if len(reader.faults) > before:
+        return None
+    return reader.checked(node, parts, lambda given: Probe(**given))
+
+
+def _read_looks(reader: Reader, node: Node) -> int | None:
+    return reader.checked(node, reader.number(node), _looks)
+
+
+def _read_changing(reader: Reader, node: Node) -> frozenset[str]:
+    if isinstance(node, SequenceNode) and not node.value:
+        reader.note(node, "needs at least one entry")
+    names = [reader.parsed(each, _attribute) for each in _texts(reader, node)]
+    return frozenset(name for name in names if name)
+
+
+def _texts(reader: Reader, node: Node) -> list[Node]:
+    """Return the entries of a list; a single text is a list of one."""
+    return list(reader.items(node)) if isinstance(node, SequenceNode) else [node]
+
+
+def _attribute(text: str) -> str:
+    return Fact(Kind.ATTRIBUTE, text).key
+
+
+def _looks(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_LOOKS:
+        raise InvalidValueError(f"{text!r} must be a number of looks, 1 to {MOST_LOOKS}")
+    return int(text)
+
+
+HEALTH: Final[tuple[tuple[str, Callable[[Reader, Node], Any], Schema, str], ...]] = (
+    ("probe", _read_probe, _PROBE, "who is asked, beyond sysfs, whether a device is well"),
+    ("unhealthy_after", _read_looks, _LOOKS, "looks in a row before Unhealthy is believed"),
+    ("healthy_after", _read_looks, _LOOKS, "looks in a row before Healthy is believed"),
+    (
+        "changing",
+        _read_changing,
+        one_or_listed({"type": "string", **ATTRIBUTE}),
+        "attributes that may change while a device stays the same: they are read at each look",
+    ),
+)
+"""Each key with how it is read, how it looks and what it means."""
