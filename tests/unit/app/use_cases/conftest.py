@@ -155,6 +155,8 @@ class StrictRegistrar(Registrar):
         assert resource not in self._under_way, "a Register while another one is under way"
         assert endpoint not in self.endpoints, "a second Register on one socket"
         assert served == [endpoint], "a Register while an older server is there"
+        can_be_dialled = self._kubelet.host.dial(endpoint) is not None
+        before = len(self._kubelet.registrations)
         self._under_way.add(resource)
         self.times.append(self._clock.now())
         self.endpoints.append(endpoint)
@@ -165,6 +167,8 @@ class StrictRegistrar(Registrar):
             raise
         finally:
             self._under_way.discard(resource)
+            was_sent = registration in self._kubelet.registrations[before:]
+            assert can_be_dialled or not was_sent, "a Register without a served socket"
 
 
 class Machine:

@@ -197,7 +197,7 @@ class Life(RuleBasedStateMachine):
                 here.kubelet.start()
             for _ in range(40):
                 await here.clock.advance(LONGEST / 2)
-                if here.is_well():
+                if here.is_well() and here.keeper.phase in UP:
                     break
 
         self.do(happens())
