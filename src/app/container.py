@@ -47,7 +47,6 @@ from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.host_use import HostUse
-from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
@@ -56,8 +55,8 @@ from deviceplugin.domain.routes import RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
-    from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.adapters.uevent import UeventHotplug
+    from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
     from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
     from deviceplugin.domain.ports.driven.device_source import RuledSource
@@ -139,12 +138,6 @@ class Container(DeclarativeContainer):
     hotplugs: Provider[Any] = Selector(
         origin, scanner=Object(()), source=Object(()), sysfs=List(uevents, node_hotplug, probing)
     )
-    forget: Provider[Callable[[Change], None]] = Selector(
-        origin,
-        scanner=Object(nothing_to_forget),
-        source=Object(nothing_to_forget),
-        sysfs=sysfs.provided.forget,
-    )
     poll: Singleton[PollSource] = Singleton(
         PollSource,
         source,
@@ -152,7 +145,7 @@ class Container(DeclarativeContainer):
         clock=clock,
         seconds=rescan_seconds,
         hotplugs=hotplugs,
-        forget=forget,
+        forget=Selector(origin, source=Object(nothing_to_forget), sysfs=sysfs.provided.forget),
     )
     scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
     look_again: Provider[Callable[[], None]] = Selector(

@@ -1,7 +1,6 @@
 """Answers that are just said."""
 
 import asyncio
-from collections.abc import Callable
 
 from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.errors import ProbeError
@@ -19,7 +18,6 @@ class MemoryProber(Prober):
         self.asked: list[Probe] = []
         self.under_way = 0
         self.most = 0
-        self.during: Callable[[], None] | None = None
         self.held: asyncio.Event | None = None
 
     async def probe(self, probe: Probe) -> Outcome:

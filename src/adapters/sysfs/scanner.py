@@ -25,12 +25,11 @@ from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.tree import DeviceTree
 
-
 Ask = Callable[[frozenset[Probe], bool], Mapping[Probe, Outcome]]
 _Seen = tuple[tuple[Sighting, ...], frozenset[Event], dict[Probe, Outcome]]
 
 
-def ask_nobody(_probes: frozenset[Probe], _every: bool, /) -> Mapping[Probe, Outcome]:
+def ask_nobody(_probes: frozenset[Probe], _every: object, /) -> Mapping[Probe, Outcome]:
     """Let no probe answer: a device that needs one is Unhealthy."""
     return {}
 

@@ -1,4 +1,4 @@
-"""What any operating system offers: clock, chance, threads, device nodes, mounts, signals, probes."""
+"""What any operating system offers: clock, threads, device nodes, mounts, signals, processes."""
 
 from deviceplugin.adapters.system.clock import SystemChance, SystemClock
 from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes

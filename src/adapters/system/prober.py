@@ -52,13 +52,7 @@ class SystemProber(Prober):
         output = _Output(reading)
         try:
             try:
-                process = await asyncio.create_subprocess_exec(
-                    *probe.command,
-                    stdin=asyncio.subprocess.DEVNULL,
-                    stdout=writing,
-                    stderr=writing,
-                    start_new_session=True,
-                )
+                process = await self._started(probe, writing)
             finally:
                 os.close(writing)
             try:
@@ -68,6 +62,24 @@ class SystemProber(Prober):
             return _ended_with(code, output.text())
         finally:
             output.close()
+
+    async def _started(self, probe: Probe, output: int) -> asyncio.subprocess.Process:
+        """Start it whole: cancelled in the middle, asyncio would leave its group behind."""
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                *probe.command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(OSError, ValueError):
+                await self._ended(probe, await starting)
+            raise
 
     async def _ended(self, probe: Probe, process: asyncio.subprocess.Process) -> None:
         """Kill the whole group, and wait until its first process is gone."""

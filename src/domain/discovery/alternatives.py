@@ -51,6 +51,14 @@ class Alternative:
                 return False
         return True
 
+    @property
+    def reads(self) -> frozenset[str]:
+        """The attributes that it may read, of the device or one that it is below."""
+        own = (fact for each in self.conditions for fact in each.facts)
+        keys = frozenset(fact.key for fact in own if fact.kind is Kind.ATTRIBUTE)
+        inner = (getattr(each, "wanted", None) for each in self.conditions)
+        return keys.union(*(each.reads for each in inner if isinstance(each, Alternative)))
+
     def hurdle(self, candidate: Candidate) -> int:
         """Return the index of the first condition that does not hold (yet), else their number."""
         for index, condition in enumerate(self.conditions):

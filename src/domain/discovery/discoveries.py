@@ -82,7 +82,7 @@ class Discovery:
         return (*sorted(self.notes - older.notes, key=repr), *unmatched)
 
 
-def discover(
+def discover(  # noqa: PLR0913 - the parts of one scan, by name
     rules: Rulebook,
     sightings: Iterable[Sighting],
     *,

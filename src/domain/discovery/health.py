@@ -83,7 +83,7 @@ NOT_YET: Final = Outcome(healthy=False, reason="its probe has not answered yet")
 
 @attrs.frozen
 class Steady:
-    """What is believed of a device's health: `against` looks in a row say otherwise, up to `at`."""
+    """What is believed of a device's health; `against` looks, up to `at`, say otherwise."""
 
     health: Health
     against: int = 0
@@ -116,7 +116,9 @@ def ailments(
     node = candidate.node
     found: list[str] = []
     if node is None or not node.present:
-        found.append(f"its device node {node.path if node else ''} is not there".replace("  ", " "))
+        found.append(
+            f"its device node {node.path if node else ''} is not there".replace("  ", " ")
+        )
     found += [f"healthy_when: {each}" for each in unmet]
     if outcome is not None and not outcome.healthy:
         found.append(f"probe: {outcome.reason}" if outcome.ran else f"no probe: {outcome.reason}")

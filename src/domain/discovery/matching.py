@@ -18,85 +18,8 @@ from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
 
-<<<<<<< HEAD
-=======
-Verdict = bool | frozenset[Fact]
-"""Whether a candidate is matched, or the facts that must be known first."""
-
 MOST_LOOKS: Final = 1000
 """Looks that a rule can ask for before it believes them."""
-_ORDER: Final = tuple(Kind)
-
-
-def _by_cost(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    return tuple(sorted(conditions, key=_cost))
-
-
-def _cost(condition: Condition) -> int:
-    return max(_ORDER.index(fact.kind) for fact in condition.facts)
-
-
-@attrs.frozen
-class Alternative:
-    """Conditions that must all hold, cheapest first; at least one, else `InvalidValueError`."""
-
-    conditions: tuple[Condition, ...] = attrs.field(converter=_by_cost)
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse what would match every device of the machine."""
-        if not self.conditions:
-            raise InvalidValueError("needs at least one condition, or it would match every device")
-
-    def verdict(self, candidate: Candidate) -> Verdict:
-        """Say whether every condition holds, or what must be looked at next to tell."""
-        for condition in self.conditions:
-            holds = condition.holds(candidate)
-            if holds is None:
-                return condition.missing(candidate)
-            if not holds:
-                return False
-        return True
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """The attributes that it may read, of the device or one that it is below."""
-        own = (fact for each in self.conditions for fact in each.facts)
-        keys = frozenset(fact.key for fact in own if fact.kind is Kind.ATTRIBUTE)
-        inner = (getattr(each, "wanted", None) for each in self.conditions)
-        return keys.union(*(each.reads for each in inner if isinstance(each, Alternative)))
-
-    def hurdle(self, candidate: Candidate) -> int:
-        """Return the index of the first condition that does not hold (yet), else their number."""
-        for index, condition in enumerate(self.conditions):
-            if not condition.holds(candidate):
-                return index
-        return len(self.conditions)
-
-    def expectation(self, kind: Kind) -> Expectation | None:
-        """Return what is expected of a fact of this kind, if anything."""
-        for each in self.conditions:
-            if isinstance(each, FactCondition) and each.fact.kind is kind:
-                return each.wanted
-        return None
-
-    def __str__(self) -> str:
-        """Return the conditions on one line."""
-        return ", ".join(map(str, self.conditions))
-
-
-def _verdict(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
-    """Say whether some alternative holds, or what must be looked at next to tell."""
-    needed: frozenset[Fact] = frozenset()
-    for each in alternatives:
-        verdict = each.verdict(candidate)
-        if verdict is True:
-            return True
-        if verdict is not False:
-            needed |= verdict
-    return needed or False
-
-
->>>>>>> c0336ea (health)
 _IN_USE: Final = Alternative((FactCondition(Fact(Kind.USE), Exists()),))
 """What the host uses itself."""
 
@@ -167,7 +90,7 @@ class ResourceRule:
 
     def well(self, candidate: Candidate) -> Verdict:
         """Say whether `healthy_when` holds, or what must be looked at next to tell."""
-        return _verdict(self.healthy_when, candidate) if self.healthy_when else True
+        return verdict_of(self.healthy_when, candidate) if self.healthy_when else True
 
     def unmet(self, candidate: Candidate) -> tuple[Miss, ...]:
         """Return what of `healthy_when` does not hold, of the alternative that came closest."""

@@ -13,6 +13,6 @@ class Prober(Protocol):
     async def probe(self, probe: Probe) -> Outcome:
         """Return what the answer is. Raises `ProbeError` if there is none within `timeout`.
 
-        Whatever was started for it has ended on return, and when the call is cancelled.
+        Whatever was started for it is ended on return, and when the call is cancelled.
         """
         ...
