@@ -1,6 +1,9 @@
 """`deviceplugin explain`: why a resource has its devices, and who has a device."""
 
+import os
+import re
 from pathlib import Path
+from subprocess import run
 
 import pytest
 from tests.support.machines import on_disk
@@ -147,6 +150,21 @@ def test_what_is_not_there_is_a_mistake(
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+def test_colours_are_for_a_terminal(place: Path, sysfs: FakeSysfs) -> None:
+    """The same words, with what has a device and what has not in colours of their own."""
+    root = str(on_disk(sysfs))
+    command = (*DEVICEPLUGIN, "explain", "modem", "--config", "plugin.yaml", "--root", root)
+    plain = ran(*command, place=place).out
+    ours, theirs = os.openpty()
+    variables = {**os.environ, "TERM": "xterm-256color"}
+    run(command, stdout=theirs, cwd=place, env=variables, check=True)  # noqa: S603 - ours
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as terminal:
+        seen = terminal.read1(100_000).decode()
+    assert "\x1b[32m  + ttyUSB1" in seen
+    assert re.sub(r"\x1b\[[0-9;]*m", "", seen).replace("\r\n", "\n") == plain
 
 
 def test_what_may_not_be_read_is_said_once_by_name(place: Path, sysfs: FakeSysfs) -> None:

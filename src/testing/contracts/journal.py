@@ -9,6 +9,7 @@ from typing import Any, Protocol, get_type_hints
 import attrs
 
 from deviceplugin.domain import configuration_events, events
+from deviceplugin.domain.discovery import events as discovery_events
 from deviceplugin.domain.events import Event, ResourceEvent, ScanFailed
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
@@ -20,7 +21,7 @@ _SAMPLES: dict[Any, object] = {
     ResourceName: ResourceName.parse("example.com/widget"),
     tuple[str, ...]: ("a", "b"),
 }
-_MODULES = {each.__name__ for each in (events, configuration_events)}
+_MODULES = {each.__name__ for each in (events, configuration_events, discovery_events)}
 _ODD_TEXTS = (
     "",
     "two\nlines",

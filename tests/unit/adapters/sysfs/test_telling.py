@@ -1,6 +1,15 @@
 """The laws of what a scanner says."""
 
-from deviceplugin.domain.discovery.events import NumaNodeUnknown, ResourceUnmatched
+import errno
+import os
+from functools import partial
+
+from deviceplugin.adapters.sysfs.files import Files, read_page
+from deviceplugin.domain.discovery.events import (
+    EntryForbidden,
+    NumaNodeUnknown,
+    ResourceUnmatched,
+)
 from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
@@ -65,3 +74,22 @@ def test_a_resource_is_there_before_its_devices(machine: Machine) -> None:
     assert set(scanner.scan().freeze("x.local").resources) == {X, shy.resource}
     machine.sysfs.remove(tty)
     assert set(scanner.scan().freeze("x.local").resources) == {X, shy.resource}
+
+
+def test_what_may_not_be_read_is_a_warning_once_however_often_it_is_looked_at(
+    machine: Machine,
+) -> None:
+    """By its name, with the reason."""
+    machine.sysfs.serial_port(serial="A1")
+
+    def read(path: str) -> bytes:
+        if path.endswith("/1-1/serial"):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        return read_page(path)
+
+    wanted = rule("x.local/x", {"subsystem": "usb", "attributes": {"serial": "A*"}})
+    scanner = machine.scanner(wanted, files=partial(Files, read=read))
+    assert found(scanner, X) == found(scanner, X) == {}
+    (event,) = machine.journal.of(EntryForbidden)
+    assert (event.level, event.reason) == ("warning", "Permission denied")
+    assert event.path.endswith("/usb1/1-1/serial")
