@@ -269,23 +269,25 @@ PROBE: Final[Drawn] = few(
         "timeout": one_of([0.5, 0.05, *ODD]),
     }
 )
-RESOURCE: Final[Drawn] = few(
-    {
-        "healthy_when": ALTERNATIVES,
-        "probe": PROBE | one_of(ODD),
-        "unhealthy_after": one_of(LOOKS),
-        "healthy_after": one_of(LOOKS),
-        "changing": one_of(["temp", ["a/b", "c"], [], ["../x"], "/x", "a//b", *ODD]),
-        "name": one_of(NAMES),
-        "match": ALTERNATIVES,
-        "preset": one_of(["kvm", "tun", "none", *ODD]),
-        "exclude": ALTERNATIVES,
-        "exclude_in_use": one_of([True, False, "true", *ODD]),
-        "permissions": one_of(["rw", "r", "mrw", "rr", "rwx", "rw\n", *ODD]),
-        "allocation_policy": one_of(["none", "packed", "spread", "best", *ODD]),
-        "advertise_empty": one_of([True, False, "yes", *ODD]),
-    }
-)
+SAID: Final[Mapping[str, Drawn]] = {
+    "name": one_of(NAMES),
+    "match": ALTERNATIVES,
+    "preset": one_of(["kvm", "tun", "none", *ODD]),
+    "exclude": ALTERNATIVES,
+    "exclude_in_use": one_of([True, False, "true", *ODD]),
+    "permissions": one_of(["rw", "r", "mrw", "rr", "rwx", "rw\n", *ODD]),
+    "allocation_policy": one_of(["none", "packed", "spread", "best", *ODD]),
+    "advertise_empty": one_of([True, False, "yes", *ODD]),
+    "healthy_when": ALTERNATIVES,
+    "probe": PROBE | one_of(ODD),
+    "unhealthy_after": one_of(LOOKS),
+    "healthy_after": one_of(LOOKS),
+    "changing": one_of(["temp", ["a/b", "c"], [], ["../x"], "/x", "a//b", *ODD]),
+}
+"""What a resource may say, by key."""
+RESOURCE: Final[Drawn] = few(SAID)
+NAMED: Final[Drawn] = RESOURCE.map(lambda drawn: {"name": "x", "match": [{"name": "x"}], **drawn})
+"""Mostly whole, so that the other keys matter."""
 PATHS: Final[Sequence[Json]] = ["/sys", "/", "sys", "/a b", "/a\tb", *ODD]
 SETTINGS: Final[Mapping[str, Drawn]] = {
     "domain": one_of(
@@ -320,6 +322,7 @@ def test_the_pools_have_each_setting_and_each_key() -> None:
     """What is added to the language is added here, or this fails."""
     assert set(SETTINGS) == set(OPTIONS)
     assert set(OPERANDS) == set(OPERATORS)
+    assert set(SAID) == {"name", "preset", *KEYS}
 
 
 @given(documents())
@@ -329,6 +332,12 @@ def test_schema_and_reader_agree_on_whole_documents(document: Json) -> None:
 
 @given(RESOURCE)
 def test_schema_and_reader_agree_on_resources(resource: Json) -> None:
+    document = {"version": 1, "resources": [resource]}
+    assert fits(document) == is_read(document), document
+
+
+@given(NAMED)
+def test_schema_and_reader_agree_on_what_a_whole_resource_says_besides(resource: Json) -> None:
     document = {"version": 1, "resources": [resource]}
     assert fits(document) == is_read(document), document
 
