@@ -40,7 +40,9 @@ def of_resource(
     for alternative in rule.match:
         yield Line(f"  wants {alternative}")
     for each in by[Outcome.OFFERED]:
-        yield Line(f"  + {_named(each.candidate)}{_as(each.candidate, ids)}", "good")
+        yield _offered(f"  + {_named(each.candidate)}{_as(each.candidate, ids)}", each)
+    for each in by[Outcome.COMPANION]:
+        yield Line(f"  & {_named(each.candidate)} {each.reason}", "good")
     for each in by[Outcome.REFUSED]:
         yield Line(f"  - {_named(each.candidate)}: {each.reason}", "bad")
     if every:
@@ -59,13 +61,24 @@ def of_device(findings: Sequence[Finding], ids: Mapping[str, str]) -> Iterator[L
     others = [each for each in findings if each.resource != ASKED]
     owners = [each for each in others if each.outcome is Outcome.OFFERED]
     for each in owners:
-        yield Line(f"+ {each.resource} has it{_as(candidate, ids)}", "good")
-    if not owners:
+        yield _offered(f"+ {each.resource} has it{_as(candidate, ids)}", each)
+    hosts = [each for each in others if each.outcome is Outcome.COMPANION]
+    for each in hosts:
+        yield Line(f"& {each.resource}: it {each.reason}", "good")
+    if not owners and not hosts:
         yield Line("no resource has it", "bad")
     for each in others:
-        if each.outcome is not Outcome.OFFERED:
+        if each.outcome not in {Outcome.OFFERED, Outcome.COMPANION}:
             tone: Tone = "bad" if each.outcome is Outcome.REFUSED else "plain"
             yield Line(f"- {each.resource}: {each}", tone)
+
+
+def _offered(text: str, finding: Finding) -> Line:
+    return (
+        Line(f"{text}: Unhealthy, {finding.reason}", "bad")
+        if finding.reason
+        else Line(text, "good")
+    )
 
 
 def _devices(count: int) -> str:

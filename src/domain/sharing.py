@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.devices import MAX_ID, DeviceId
+from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.tree import Devices
 
@@ -46,17 +46,14 @@ def share_ids(device: DeviceId, count: int) -> tuple[DeviceId, ...]:
 def shared(devices: Devices, count: int) -> Devices:
     """Return the shares of each device, each with the id of its device in `share_of`.
 
-    Raises `InvalidValueError` if two devices' shares would have one id: shorten ids in one way.
+    Raises `InvalidValueError` for a number of shares that cannot be.
     """
     if checked_count(count) == 1:
         return devices
-    shares = {
-        key: attrs.evolve(info, share_of=device.value)
-        for device, info in devices.items()
-        for key in share_ids(device, count)
-    }
-    if len(shares) < count * len(devices):
-        raise InvalidValueError("shares of two devices would have one id")
+    shares: dict[DeviceId, DeviceInfo] = {}
+    for device, info in devices.items():
+        share = attrs.evolve(info, share_of=device.value)
+        shares.update(dict.fromkeys(share_ids(device, count), share))
     return MappingProxyType(shares)
 
 

@@ -46,6 +46,11 @@ class Ancestry:
         self._numa_node = Nearest(self._own_numa_node)
         self._hardware = Nearest(self._own_name_as_hardware)
         self._on_bus = Nearest(self._own_name_on_bus)
+        self._hardware_path = Nearest(
+            lambda path: path if self._own_name_as_hardware(path) else None
+        )
+        self._path_on_bus = Nearest(lambda path: path if self._bus(path) else None)
+        self._iommu_group = Nearest(self._own_iommu_group)
 
     def driver(self, path: str) -> str:
         """Return the device's driver, else its nearest ancestor's, else nothing."""
@@ -62,6 +67,24 @@ class Ancestry:
         """
         above = path.rpartition("/")[0]
         return self._hardware(above) or self._on_bus(above) or ""
+
+    def hardware_path(self, path: str) -> str:
+        """Return where the PCI function or USB device is that the device is, or is part of.
+
+        For what is on neither bus it is the nearest device on any.
+        """
+        return printable(self._hardware_path(path) or self._path_on_bus(path) or "")
+
+    def iommu_group(self, path: str) -> str:
+        """Return the number of the IOMMU group of the hardware; of a group of vfio, its own."""
+        if (self._files.link(f"{path}/subsystem") or "").endswith("class/vfio"):
+            name = path.rpartition("/")[2]
+            return name if name.isdecimal() else ""
+        return self._iommu_group(path) or ""
+
+    def _own_iommu_group(self, path: str) -> str | None:
+        name = (self._files.link(f"{path}/iommu_group") or "").rpartition("/")[2]
+        return name if name.isdecimal() else None
 
     def _own_driver(self, path: str) -> str | None:
         target = self._files.link(f"{path}/driver")

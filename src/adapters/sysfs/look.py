@@ -39,9 +39,9 @@ class Look:
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate with the rules that match it, and everything known if one does."""
         sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.path))
-        if not sighting.claims:
+        if not sighting.claims and not sighting.fits:
             return sighting
-        return Sighting(self._completed(entry.path, sighting.candidate), sighting.claims)
+        return attrs.evolve(sighting, candidate=self._completed(entry.path, sighting.candidate))
 
     def _learn(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
         own = frozenset(fact for fact in facts if not fact.level)
@@ -89,6 +89,8 @@ class Look:
             numa_nodes=numa_nodes,
             numa_unknown=numa_unknown,
             parent=self._ancestry.parent(path),
+            hardware_path=self._ancestry.hardware_path(path),
+            iommu_group=self._ancestry.iommu_group(path),
             traits=self._traits(path, candidate),
         )
 

@@ -47,7 +47,7 @@ def _subsystems(files: Files, rules: Rulebook) -> Iterator[str]:
     names = set(scope.subsystems)
     if scope.everywhere:
         names.update(files.names("/class"), files.names("/bus"))
-    return (name for name in sorted(names) if rules.about(name) and "/" not in name)
+    return (name for name in sorted(names) if rules.concerns(name) and "/" not in name)
 
 
 def _devices(files: Files, subsystem: str) -> Iterator[str]:

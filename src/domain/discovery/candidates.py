@@ -54,6 +54,10 @@ class Candidate:
     numa_unknown: str = ""
     """Why there are no NUMA nodes."""
     parent: str = ""
+    hardware_path: str = ""
+    """Where below /sys the hardware is that it is, or is part of, if it is any."""
+    iommu_group: str = ""
+    """The number of its IOMMU group; that of a group itself is its own."""
     traits: Traits = attrs.field(factory=Traits)
     """What its hardware offers to know it by."""
 

@@ -7,7 +7,8 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
+from deviceplugin.domain.discovery.arrangement import Arrangement, arrange
+from deviceplugin.domain.discovery.assortment import Assortment, Skip, shown
 from deviceplugin.domain.discovery.events import (
     DeviceContested,
     NumaNodeUnknown,
@@ -17,13 +18,13 @@ from deviceplugin.domain.discovery.events import (
 from deviceplugin.domain.discovery.examination import Diagnosis, examine
 from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.domain.discovery.health import Outcome, Probe
-from deviceplugin.domain.discovery.identity import Identities, Known, identify
+from deviceplugin.domain.discovery.identity import Identities, Known
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.discovery.offer import offer
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.events import DeviceSkipped, Event
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.sharing import shared
 from deviceplugin.domain.tree import Devices, DeviceTree
 
 _NO_OUTCOMES: Final[Mapping[Probe, Outcome]] = MappingProxyType({})
@@ -100,32 +101,29 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
     the rules want it.
     """
     seen = tuple(sightings)
-    dealt = assort(rules, seen)
+    found = arrange(rules, seen, before=before.devices, identities=before.identities)
     if rules.on_conflict is OnConflict.ERROR:
-        _refuse_contested(dealt)
-    given, identities = identify(
-        (each for found in dealt.found.values() for each in found), before.identities
-    )
-    ids = {known.place: key for key, known in given.items()}
-    diagnosis = examine(rules, dealt.found, ids, before.diagnosis, outcomes, at)
+        _refuse_contested(found.dealt)
+    diagnosis = examine(rules, found.offers, before.diagnosis, outcomes, at)
     devices = {
-        rule.resource: offer(
-            rule, dealt.found[rule.resource], ids, diagnosis.health(rule.resource)
+        rule.resource: shared(
+            {each.id: diagnosis.of(rule.resource, each) for each in found.offers[rule.resource]},
+            rule.provision.count,
         )
         for rule in rules
-        if rule.resource in dealt.found
+        if rule.resource in found.offers
     }
     asked = {rule.resource for rule in rules if rule.advertise_empty}
     return Discovery(
         devices=MappingProxyType(devices),
         served=before.served | asked | devices.keys(),
-        notes=frozenset({*remarks, *_notes(dealt), *diagnosis.notes}),
+        notes=frozenset({*remarks, *_notes(found), *diagnosis.notes}),
         unmatched={
-            rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, seen, dealt)
+            rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, seen, found)
             for rule in rules
             if rule.resource not in devices
         },
-        identities=identities,
+        identities=found.identities,
         diagnosis=diagnosis,
     )
 
@@ -142,22 +140,22 @@ def _refuse_contested(dealt: Assortment) -> None:
         )
 
 
-def _notes(dealt: Assortment) -> Iterator[Event]:
-    for skip in dealt.skips:
+def _notes(found: Arrangement) -> Iterator[Event]:
+    for skip in found.skips:
         kind = DeviceContested if skip.is_contested else DeviceSkipped
         yield kind(resource=skip.resource, device=skip.device, reason=skip.reason)
-    for resource, found in dealt.found.items():
-        for each in found:
-            if not each.numa_nodes:
-                reason = each.numa_unknown
-                yield NumaNodeUnknown(resource=resource, device=shown(each), reason=reason)
+    for resource, offers in found.offers.items():
+        for unit in (each.unit for each in offers):
+            if not unit.numa_nodes:
+                device, reason = shown(unit.lead), unit.numa_unknown
+                yield NumaNodeUnknown(resource=resource, device=device, reason=reason)
 
 
 def _unmatched(
-    rule: ResourceRule, seen: tuple[Sighting, ...], dealt: Assortment
+    rule: ResourceRule, seen: tuple[Sighting, ...], found: Arrangement
 ) -> ResourceUnmatched:
     kind = ResourceUnmatched if rule.advertise_empty else OptionalResourceUnmatched
-    skips = tuple(skip for skip in dealt.skips if skip.resource == rule.resource)
+    skips = tuple(skip for skip in found.skips if skip.resource == rule.resource)
     rulings = explain(rule, (each.candidate for each in seen))
     reasons = _shown(skips, lambda skip: f"{skip.device}: {skip.reason}")
     reasons = reasons or tuple(map(str, rulings))

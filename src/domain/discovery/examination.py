@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from deviceplugin.domain.devices import DeviceId, Health
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.events import DeviceUnwell, ProbeImpossible
 from deviceplugin.domain.discovery.health import NOT_YET, Outcome, Probe, Steady, ailments
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.offer import Offer
 from deviceplugin.domain.events import Event
 from deviceplugin.domain.resources import ResourceName
 
@@ -32,32 +33,41 @@ class Diagnosis:
         """Whether some looks disagree with what is believed."""
         return any(each.against for found in self.steady.values() for each in found.values())
 
-    def health(self, resource: ResourceName) -> Mapping[DeviceId, Health]:
-        """Return what is believed of the devices of a resource."""
-        return {key: each.health for key, each in self.steady.get(resource, {}).items()}
+    def of(self, resource: ResourceName, offer: Offer) -> DeviceInfo:
+        """Return what is offered, in the health that is believed of it.
+
+        What a container could not be given whole is Unhealthy, whatever looks say.
+        """
+        health = self.steady[resource][offer.id].health
+        return attrs.evolve(offer.info, health=Health.UNHEALTHY if offer.troubles else health)
 
 
-def examine(  # noqa: PLR0913, PLR0917 - the parts of one scan
+def examine(
     rules: Iterable[ResourceRule],
-    found: Mapping[ResourceName, tuple[Candidate, ...]],
-    ids: Mapping[str, DeviceId],
+    found: Mapping[ResourceName, tuple[Offer, ...]],
     before: Diagnosis,
     outcomes: Mapping[Probe, Outcome],
     at: float,
 ) -> Diagnosis:
-    """Return the health of the devices found; one that is new is as it looks at first."""
+    """Return the health of the units found: the worst of their members'.
+
+    One that is new is as it looks at first.
+    """
     steady: dict[ResourceName, dict[DeviceId, Steady]] = defaultdict(dict)
     probes: set[Probe] = set()
     notes: set[Event] = set()
     for rule in rules:
         older = before.steady.get(rule.resource, {})
-        for candidate in found.get(rule.resource, ()):
-            key = ids[candidate.identity]
-            probe = rule.probe and rule.probe.about(_facts(key, candidate))
-            outcome = outcomes.get(probe, NOT_YET) if probe else None
-            if probe:
-                probes.add(probe)
-            reasons = ailments(candidate, rule.unmet(candidate), outcome)
+        for offer in found.get(rule.resource, ()):
+            key, reasons = offer.id, list(offer.troubles)
+            for candidate in offer.unit.members:
+                probe = rule.probe and rule.probe.about(_facts(key, candidate))
+                outcome = outcomes.get(probe, NOT_YET) if probe else None
+                if probe:
+                    probes.add(probe)
+                found_ill = ailments(candidate, rule.unmet(candidate), outcome)
+                reasons += found_ill
+                notes.update(_notes(rule.resource, key, found_ill, outcome))
             seen = Health.UNHEALTHY if reasons else Health.HEALTHY
             last = older.get(key)
             steady[rule.resource][key] = (
@@ -70,7 +80,7 @@ def examine(  # noqa: PLR0913, PLR0917 - the parts of one scan
                     healthy_after=rule.healthy_after,
                 )
             )
-            notes.update(_notes(rule.resource, key, reasons, outcome))
+            notes.update(_notes(rule.resource, key, offer.troubles, None))
     return Diagnosis(steady=dict(steady), probes=frozenset(probes), notes=frozenset(notes))
 
 

@@ -115,10 +115,8 @@ def ailments(
     """
     node = candidate.node
     found: list[str] = []
-    if node is None or not node.present:
-        found.append(
-            f"its device node {node.path if node else ''} is not there".replace("  ", " ")
-        )
+    if node is not None and not node.present:
+        found.append(f"its device node {node.path} is not there")
     found += [f"healthy_when: {each}" for each in unmet]
     if outcome is not None and not outcome.healthy:
         found.append(f"probe: {outcome.reason}" if outcome.ran else f"no probe: {outcome.reason}")

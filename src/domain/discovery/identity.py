@@ -47,12 +47,12 @@ Identities = Mapping[DeviceId, Known]
 """Every id that was given, with the device that has it or had it last."""
 
 
-def identify(candidates: Iterable[Candidate], before: Identities) -> tuple[Identities, Identities]:
-    """Return the ids of the candidates, and every id known from now; in whatever order they are.
+def identify(devices: Iterable[Known], before: Identities) -> tuple[Identities, Identities]:
+    """Return the ids of devices, and every id known from now; in whatever order they are.
 
     The ids are of all resources: none is given twice.
     """
-    present = [Known.of(candidate) for candidate in candidates]
+    present = tuple(devices)
     kept = _kept(present, before)
     owners = set(kept.values())
     fresh = [each for each in present if each not in owners]

@@ -1,13 +1,15 @@
 """How each device fares with each resource: the answer to "why not mine?"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 import attrs
 
-from deviceplugin.domain.discovery.assortment import assort, shown
+from deviceplugin.domain.discovery.arrangement import Arrangement, arrange
+from deviceplugin.domain.discovery.assortment import shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.conditions import Miss
+from deviceplugin.domain.discovery.health import ailments
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.resources import ResourceName
@@ -17,6 +19,7 @@ class Outcome(Enum):
     """What became of a device; the value is a word for people."""
 
     OFFERED = "offered"
+    COMPANION = "comes along"
     REFUSED = "matched, not offered"
     RULED_OUT = "ruled out"
 
@@ -26,7 +29,8 @@ class Finding:
     """How one device fares with one resource.
 
     `miss` is the first condition that ruled it out, of the alternative that came closest, and
-    `passed` how many held before; `reason` is why a device that matches is not offered.
+    `passed` how many held before; `reason` is why a device that matches is not offered, why one
+    that is offered cannot be used, or with which devices one comes along.
     """
 
     resource: ResourceName
@@ -47,21 +51,31 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
     Whatever the rules need to know of a device must be known.
     """
     seen = sorted(sightings, key=lambda each: each.candidate.identity)
-    dealt = assort(rules, seen)
-    refused = {(skip.resource, skip.device): skip.reason for skip in dealt.skips}
+    found = arrange(rules, seen)
+    refused = {(skip.resource, skip.device): skip.reason for skip in found.skips}
     offered = {
-        (resource, candidate.identity)
-        for resource, each in dealt.found.items()
-        for candidate in each
+        (rule.resource, candidate.identity): "; ".join(
+            (*each.troubles, *ailments(candidate, rule.unmet(candidate), None))
+        )
+        for rule in rules
+        for each in found.offers.get(rule.resource, ())
+        for candidate in each.unit.members
     }
+    along = _along(found)
 
     def finding(rule: ResourceRule, sighting: Sighting) -> Finding:
         candidate, resource = sighting.candidate, rule.resource
-        if (resource, candidate.identity) in offered:
-            return Finding(resource=resource, candidate=candidate, outcome=Outcome.OFFERED)
+        reason = offered.get((resource, candidate.identity))
+        if reason is not None:
+            outcome = Outcome.OFFERED
+            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
         reason = refused.get((resource, shown(candidate)))
         if reason is not None:
             outcome = Outcome.REFUSED
+            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+        hosts = along.get((resource, candidate.identity))
+        if hosts:
+            outcome, reason = Outcome.COMPANION, f"comes along with {', '.join(hosts)}"
             return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
         return Finding(
             resource=resource,
@@ -72,6 +86,16 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
         )
 
     return tuple(finding(rule, each) for rule in rules for each in seen)
+
+
+def _along(found: Arrangement) -> Mapping[tuple[ResourceName, str], Sequence[str]]:
+    """Return the names of the devices that each companion comes along with, by resource."""
+    hosts: dict[tuple[ResourceName, str], list[str]] = {}
+    for resource, offers in found.offers.items():
+        for each in offers:
+            for _, guest in each.unit.companions:
+                hosts.setdefault((resource, guest.identity), []).append(each.unit.lead.name)
+    return hosts
 
 
 @attrs.frozen(kw_only=True)

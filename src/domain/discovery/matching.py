@@ -14,6 +14,7 @@ from deviceplugin.domain.discovery.conditions import FactCondition, Miss
 from deviceplugin.domain.discovery.expectations import Exists
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.health import Probe
+from deviceplugin.domain.discovery.provision import Provision
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
@@ -40,7 +41,8 @@ class ResourceRule:
     - `changing`: attributes that may change while the device stays the same, read at each look;
     - `permissions`: what a container may do with the nodes, letters of r, w and m;
     - `allocation_policy`: a name out of `preference.POLICIES`;
-    - `advertise_empty`: serve the resource although nothing matches; else only once something did.
+    - `advertise_empty`: serve the resource although nothing matches; else only once something did;
+    - `provision`: what else a container gets, and how many units are made.
 
     Raises `InvalidValueError`.
     """
@@ -57,6 +59,7 @@ class ResourceRule:
     permissions: str = "rw"
     allocation_policy: str = "none"
     advertise_empty: bool = True
+    provision: Provision = attrs.field(factory=Provision)
     exclusions: tuple[Alternative, ...] = attrs.field(
         init=False, eq=False, repr=False, default=attrs.Factory(_exclusions, takes_self=True)
     )
@@ -80,7 +83,8 @@ class ResourceRule:
     def attributes(self) -> frozenset[str]:
         """The attributes of a device that may have to be read, paths relative to it."""
         alternatives = (*self.match, *self.exclusions)
-        facts = (fact for each in alternatives for one in each.conditions for fact in one.facts)
+        facts = [fact for each in alternatives for one in each.conditions for fact in one.facts]
+        facts += self.provision.facts
         return frozenset(fact.key for fact in facts if fact.kind is Kind.ATTRIBUTE)
 
     @property

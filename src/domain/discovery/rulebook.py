@@ -5,11 +5,12 @@ from enum import Enum
 
 import attrs
 
-from deviceplugin.domain.discovery.alternatives import Alternative
+from deviceplugin.domain.discovery.alternatives import Alternative, Verdict
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.resources import ResourceName
 
 
 @attrs.frozen(kw_only=True)
@@ -82,10 +83,18 @@ def _lacking_above(candidate: Candidate, facts: frozenset[Fact]) -> Iterator[Can
 
 @attrs.frozen
 class Sighting:
-    """A candidate and the rules that match it, in their order: the first one gets the device."""
+    """A candidate and the rules that match it, in their order: the first one gets the device.
+
+    `fits` are the companions that it may be, of devices of a resource: their numbers in its rule.
+    """
 
     candidate: Candidate
     claims: tuple[ResourceRule, ...]
+    fits: tuple[tuple[ResourceName, int], ...] = ()
+
+
+_Wanted = tuple[tuple[tuple[ResourceName, int], Alternative], ...]
+"""Companions by resource and number, each with what it must be like."""
 
 
 class OnConflict(Enum):
@@ -115,6 +124,7 @@ class Rulebook:
         if len(set(names)) != len(names):
             raise InvalidValueError("each resource may have only one rule")
         self._by_subsystem: dict[str, tuple[ResourceRule, ...]] = {}
+        self._guests_by_subsystem: dict[str, _Wanted] = {}
 
     def __iter__(self) -> Iterator[ResourceRule]:
         """Go through the rules in order."""
@@ -135,6 +145,8 @@ class Rulebook:
                 scope |= _scope(alternative)
             for alternative in rule.exclude:
                 scope |= Scope(nodes=_nodes(alternative))
+            for companion in rule.provision.companions:
+                scope |= _scope(companion.wanted)
         return scope
 
     def about(self, subsystem: str) -> tuple[ResourceRule, ...]:
@@ -147,18 +159,46 @@ class Rulebook:
             )
         return self._by_subsystem[subsystem]
 
+    def concerns(self, subsystem: str) -> bool:
+        """Say whether a device of the subsystem may match a rule, or come along by one."""
+        return bool(self.about(subsystem) or self._companions(subsystem))
+
     def judge(self, candidate: Candidate, learn: Learn) -> Sighting:
         """Return the candidate, with all that rules had to learn of it, and those that match."""
         claims: list[ResourceRule] = []
         for rule in self.about(candidate.subsystem):
-            verdict = rule.verdict(candidate)
-            while not isinstance(verdict, bool):
-                candidate = learn(candidate, verdict)
-                verdict = rule.verdict(candidate)
-            if verdict:
+            candidate, matches = _decided(rule.verdict, candidate, learn)
+            if matches:
                 claims.append(rule)
-                well = rule.well(candidate)
-                while not isinstance(well, bool):
-                    candidate = learn(candidate, well)
-                    well = rule.well(candidate)
-        return Sighting(candidate, tuple(claims))
+                candidate, _ = _decided(rule.well, candidate, learn)
+                facts = rule.provision.facts
+                missing = frozenset(each for each in facts if each.of(candidate) is None)
+                candidate = learn(candidate, missing) if missing else candidate
+        fits: list[tuple[ResourceName, int]] = []
+        for fit, wanted in self._companions(candidate.subsystem):
+            candidate, matches = _decided(wanted.verdict, candidate, learn)
+            if matches:
+                fits.append(fit)
+        return Sighting(candidate, tuple(claims), tuple(fits))
+
+    def _companions(self, subsystem: str) -> _Wanted:
+        """Return the companions that a device of the subsystem may be."""
+        if subsystem not in self._guests_by_subsystem:
+            self._guests_by_subsystem[subsystem] = tuple(
+                ((rule.resource, number), companion.wanted)
+                for rule in self._rules
+                for number, companion in enumerate(rule.provision.companions)
+                if _admits(companion.wanted, subsystem)
+            )
+        return self._guests_by_subsystem[subsystem]
+
+
+def _decided(
+    verdict_on: Callable[[Candidate], Verdict], candidate: Candidate, learn: Learn
+) -> tuple[Candidate, bool]:
+    """Return a verdict, and the candidate with all that had to be learnt for it."""
+    verdict = verdict_on(candidate)
+    while not isinstance(verdict, bool):
+        candidate = learn(candidate, verdict)
+        verdict = verdict_on(candidate)
+    return candidate, verdict

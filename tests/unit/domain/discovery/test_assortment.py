@@ -8,6 +8,7 @@ from deviceplugin.domain.discovery.assortment import Assortment, assort
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import DeviceContested
+from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, lacking
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.testing.rules import Conditions, rule
@@ -39,7 +40,8 @@ def dealt(
 ) -> tuple[Assortment, dict[str, list[str]]]:
     """Return who gets what of the candidates, by resource."""
     book = Rulebook([rule(f"x.local/{name}", match) for name, match in claims])
-    result = assort(book, [book.judge(each, lacking) for each in candidates])
+    seen = [book.judge(each, lacking) for each in candidates]
+    result = assort(book, seen, Guests(seen))
     found = {key.name: [each.name for each in given] for key, given in result.found.items()}
     return result, found
 

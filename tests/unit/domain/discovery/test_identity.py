@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from deviceplugin.domain.devices import MAX_ID
 from deviceplugin.domain.discovery.candidates import Candidate
-from deviceplugin.domain.discovery.identity import Identities, identify
+from deviceplugin.domain.discovery.identity import Identities, Known, identify
 from deviceplugin.domain.discovery.traits import Traits, stem
 
 NOBODY: Identities = {}
@@ -23,7 +23,7 @@ def tty(name: str, place: str = "", **traits: str) -> Candidate:
 
 def ids(candidates: Iterable[Candidate], before: Identities = NOBODY) -> dict[str, str]:
     """Return the id of each candidate, by its place."""
-    given_now, _ = identify(candidates, before)
+    given_now, _ = identify(map(Known.of, candidates), before)
     return {known.place: str(key) for key, known in given_now.items()}
 
 
@@ -31,7 +31,7 @@ def after(*scans: Sequence[Candidate]) -> Identities:
     """Return the ids known after scans that found these."""
     known = NOBODY
     for candidates in scans:
-        _, known = identify(candidates, known)
+        _, known = identify(map(Known.of, candidates), known)
     return known
 
 
@@ -203,7 +203,7 @@ def test_ids_stay_through_any_coming_and_going(
     for here in present:
         everything = plugged(machine, data.draw(st.permutations(range(len(machine)))))
         found = [each for port, each in enumerate(everything) if port in here]
-        given_now, known = identify(found, known)
+        given_now, known = identify(map(Known.of, found), known)
         now = by_port({known_.place: str(key) for key, known_ in given_now.items()})
         assert len({*now.values()}) == len(found)
         stayed = now.keys() & had.keys()
