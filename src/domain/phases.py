@@ -8,7 +8,16 @@ from enum import Enum
 import attrs
 
 
-class Phase(Enum):
+class Word(Enum):
+    """A word of a closed set. Each is one object, so its identity is hash enough.
+
+    Enum's own hash is Python code, and the table is asked twice for each signal of each resource.
+    """
+
+    __hash__ = object.__hash__
+
+
+class Phase(Word):
     """Where a resource stands."""
 
     WAITING = "waiting for a kubelet"
@@ -31,7 +40,7 @@ class Phase(Enum):
     STOPPED = "stopped"
 
 
-class Signal(Enum):
+class Signal(Word):
     """What can happen to a resource."""
 
     KUBELET_APPEARED = "a kubelet is there, or another one in its place"
@@ -55,7 +64,7 @@ class Signal(Enum):
     STOP = "the resource is to end"
 
 
-class Command(Enum):
+class Command(Word):
     """What the use case must do, in the order given; the first four answer with a signal."""
 
     SERVE = "start a new incarnation; answers SERVED, SERVING_FAILED or FORBIDDEN"

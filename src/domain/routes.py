@@ -16,11 +16,11 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.lifecycle import UNDECIDED, UNHEARD
-from deviceplugin.domain.phases import Phase, Signal
+from deviceplugin.domain.phases import Phase, Signal, Word
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 
 
-class Route(Enum):
+class Route(Word):
     """A way to the kubelet."""
 
     REGISTER = "Register on kubelet.sock"

@@ -1,6 +1,7 @@
 """Servers on sockets that the kubelet can dial."""
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from typing import Final, cast
 
@@ -122,7 +123,7 @@ class GrpcHost(Host):
 
     def _identity(self, name: str) -> FileIdentity:
         try:
-            status = self.directory.file(name).stat()
+            status = os.stat(self.directory.text(name))  # noqa: PTH116 - a hundred at once
         except OSError as error:
             message = f"{self.directory.path}: somebody removes sockets as soon as they are made"
             raise ServingError(error.errno, message) from error

@@ -72,7 +72,7 @@ class PodResourcesHolders(Holders):
             raise self._unknown(f"the path has {length} bytes, Linux allows {MAX_PATH}")
         if "," in str(self._file):
             raise self._unknown("gRPC takes no comma in a path; use a symbolic link to it")
-        if code := connect_error(self._file):
+        if code := connect_error(str(self._file)):
             raise self._unknown(os.strerror(code) + _HINT)
 
     def _explained(self, error: grpc.aio.AioRpcError) -> str:

@@ -60,7 +60,7 @@ class GrpcRegistrar(Registrar):
 
     async def reachable(self) -> bool:
         """Return whether somebody listens on kubelet.sock."""
-        return not connect_error(self.directory.file(KUBELET_SOCKET))
+        return not connect_error(self.directory.text(KUBELET_SOCKET))
 
     async def register(self, registration: Registration, seconds: float) -> None:
         """Register, awaited in the loop that also answers the kubelet's call back.
@@ -99,7 +99,7 @@ class GrpcRegistrar(Registrar):
 
         gRPC could not tell that nothing was sent.
         """
-        if code := connect_error(self.directory.file(KUBELET_SOCKET)):
+        if code := connect_error(self.directory.text(KUBELET_SOCKET)):
             raise self.directory.unreachable(KUBELET_SOCKET, code)
 
 

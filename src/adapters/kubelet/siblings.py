@@ -63,7 +63,7 @@ class Siblings:
     def _is_alive(self, name: str) -> bool:
         asked, alive = self._alive.get(name, (float("-inf"), False))
         if self._now() - asked >= FRESH_SECONDS:
-            alive = not connect_error(self.directory.file(name))
+            alive = not connect_error(self.directory.text(name))
             self._alive[name] = (self._now(), alive)
         return alive
 

@@ -137,18 +137,19 @@ class KeepRegistered:
 
     def _seconds(self, command: Command) -> float:
         timing = self._world.timing
-        backoffs = {
-            Command.BACK_OFF: timing.backoff,
-            Command.BACK_OFF_SLOWLY: timing.slow_backoff,
-        }
-        if command in backoffs:
-            self._failures += 1
-            return backoffs[command].delay(self._failures, self._world.chance.fraction())
-        return {
-            Command.SET_STREAM_TIMER: timing.stream,
-            Command.SET_DOUBT_TIMER: timing.doubt,
-            Command.SET_SETTLE_TIMER: timing.settle,
-        }[command]
+        match command:
+            case Command.SET_STREAM_TIMER:
+                return timing.stream
+            case Command.SET_DOUBT_TIMER:
+                return timing.doubt
+            case Command.SET_SETTLE_TIMER:
+                return timing.settle
+            case Command.BACK_OFF_SLOWLY:
+                backoff = timing.slow_backoff
+            case _:
+                backoff = timing.backoff
+        self._failures += 1
+        return backoff.delay(self._failures, self._world.chance.fraction())
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         name = f"{self._plugin.resource}: {self._phase.value}"

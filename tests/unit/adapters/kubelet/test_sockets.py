@@ -164,12 +164,12 @@ def test_a_kubelet_that_just_is_not_there_is_no_matter_of_permission() -> None:
 def test_a_connect_finds_who_listens(tmp_path: Path) -> None:
     """Nobody there, nobody listening and somebody listening are told apart; nothing blocks."""
     path = tmp_path / "s.sock"
-    assert connect_error(path) == errno.ENOENT
+    assert connect_error(str(path)) == errno.ENOENT
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
-        assert connect_error(path) == errno.ECONNREFUSED
+        assert connect_error(str(path)) == errno.ECONNREFUSED
         server.listen(0)
-        assert [connect_error(path) for _ in range(5)] == [0] * 5
+        assert [connect_error(str(path)) for _ in range(5)] == [0] * 5
 
 
 def _directory_for(base: Path, length: int) -> Path:
@@ -185,7 +185,7 @@ def test_no_descriptor_left_is_a_reason_not_a_crash(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
     try:
-        code = connect_error(tmp_path / "kubelet.sock")
+        code = connect_error(str(tmp_path / "kubelet.sock"))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert code == errno.EMFILE
