@@ -18,8 +18,13 @@ from deviceplugin.adapters.system import ProcHostUse, SystemDeviceNodes
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.app.parts import parts_of
 from deviceplugin.app.settings import Configuration
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.asking import ASKED, asking
-from deviceplugin.domain.discovery.events import DirectoryUnreadable, EntryUnreadable
+from deviceplugin.domain.discovery.events import (
+    DeviceUnwell,
+    DirectoryUnreadable,
+    EntryUnreadable,
+)
 from deviceplugin.domain.discovery.inquiry import Finding, Outcome, findings
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook
@@ -39,8 +44,8 @@ CONFIGURATION: Final = "plugin.yaml"
 class Findings:
     """How devices fare with resources, and the ids of those that are offered.
 
-    `ids` are by what tells candidates of a scan apart; `failure` says why nothing is offered at
-    all, if so.
+    `ids` are by what tells candidates of a scan apart; one that cannot be used now has the reason
+    beside its id. `failure` says why nothing is offered at all, if so.
     """
 
     all: tuple[Finding, ...]
@@ -150,7 +155,11 @@ class Inspector:
             failure = str(error)
         for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
             self.journal.record(event)
-        return Findings(all=findings(Rulebook(rules), sightings), ids=_ids(tree), failure=failure)
+        return Findings(
+            all=findings(Rulebook(rules), sightings),
+            ids=_ids(tree, {each.device: each.reason for each in heard.of(DeviceUnwell)}),
+            failure=failure,
+        )
 
     def _devpath(self, path: str) -> str:
         """Return the path below /sys of the directory that a path leads to."""
@@ -183,11 +192,13 @@ def own_configuration(root: str) -> str | None:
     return str(path) if opened(root) is not None and path.exists() else None
 
 
-def _ids(tree: FrozenTree) -> Mapping[str, str]:
+def _ids(tree: FrozenTree, unwell: Mapping[str, str]) -> Mapping[str, str]:
     """Return the ids of devices by their path below /sys, else by their node."""
     return {
-        info.attributes.get("devpath") or next((node.host_path for node in info.nodes), ""): str(
-            key
+        info.attributes.get("devpath") or next((node.host_path for node in info.nodes), ""): (
+            str(key)
+            if info.health is Health.HEALTHY
+            else f"{key} (Unhealthy: {unwell.get(str(key), 'not known why')})"
         )
         for devices in tree.resources.values()
         for key, info in devices.items()

@@ -152,6 +152,18 @@ def test_what_is_not_there_is_a_mistake(
     assert len(ended.err.splitlines()) == 1
 
 
+def test_why_a_device_is_unhealthy_is_told_beside_it(place: Path, sysfs: FakeSysfs) -> None:
+    """By whichever way one asks; here its node is not there."""
+    root = on_disk(sysfs)
+    (root / "dev/ttyUSB1").unlink()
+    (tty,) = [each for each in sysfs if (each.subsystem, each.name) == ("tty", "ttyUSB1")]
+    for subject in ("modem", f"/sys{tty.path}"):
+        command = (*DEVICEPLUGIN, "explain", subject, "--config", "plugin.yaml")
+        ended = ran(*command, "--root", str(root), place=place)
+        assert ended.code == 0
+        assert "(Unhealthy: its device node /dev/ttyUSB1 is not there)" in ended.out
+
+
 def test_colours_are_for_a_terminal(place: Path, sysfs: FakeSysfs) -> None:
     """The same words, with what has a device and what has not in colours of their own."""
     root = str(on_disk(sysfs))

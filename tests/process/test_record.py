@@ -65,3 +65,21 @@ def test_a_directory_that_is_not_empty_is_refused_as_it_is(place: Path) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("copy is not empty: ")
     assert [each.name for each in (place / "copy").iterdir()] == ["mine"]
+
+
+def test_nothing_that_a_recording_says_is_run(place: Path) -> None:
+    """It may come from anybody: commands of its configuration are not for this machine."""
+    live = machine(place)
+    probe = f"probe: {{command: [/bin/touch, {place}/run]}}"
+    (place / "plugin.yaml").write_text(RULES.replace("{name: modem", f"{{name: modem, {probe}"))
+    arguments = ("--root", str(live), "--config", "plugin.yaml")
+    assert ran(*DEVICEPLUGIN, "record", "copy", *arguments, place=place).code == 0
+    for command in (
+        ("scan",),
+        ("scan", "--json"),
+        ("explain", "modem"),
+        ("explain", "/dev/ttyUSB0"),
+    ):
+        ended = ran(*DEVICEPLUGIN, *command, "--root", "copy", place=place)
+        assert ended.code == 0, ended.err
+    assert not (place / "run").exists()
