@@ -38,6 +38,10 @@ resources:
   - name: disk
     match: [{subsystem: block}]
     exclude_in_use: true
+  - name: well
+    match: [{subsystem: misc, name: kvm}]
+    healthy_when: [{attributes: {state: ok}}, {parents: {name: none}}]
+    changing: [load]
   - name: pts
     match: [{node: /dev/own}]
 """
@@ -65,7 +69,8 @@ def sysfs(tmp_path: Path) -> FakeSysfs:
     tree.serial_port("ttyUSB1", minor=1, serial="B7")
     tree.pci("0000:05:00.0", numa_node="1")
     tree.pci("0000:06:00.0", numa_node="0")
-    tree.misc("kvm", 232)
+    kvm = tree.misc("kvm", 232)
+    tree.write(f"{kvm.path}/state", "ok")
     disk = tree.child("sda", subsystem="block", number=(8, 0))
     tree.add(attrs.evolve(disk, path=f"{disk.path}/sda1", number=SDA1, node="sda1"))
     tree.child("sdb", subsystem="block", number=(8, 16))
@@ -121,6 +126,7 @@ def test_a_recording_says_what_the_machine_says(sysfs: FakeSysfs, tmp_path: Path
         "example.com/disk",
         "example.com/modem",
         "example.com/pts",
+        "example.com/well",
     }
     assert seen(recorded(live, tmp_path / "copy")) == expected
 
