@@ -297,9 +297,10 @@ async def test_what_is_renewed_registers_once_more_and_nothing_else_does(
         it.advertise.renew([YELLOW, ResourceName("color.example", "black")])
         await it.here.clock.settle()
         assert it.here.registrations == 2
-        await it.follow(tree(yellow="ab", green="x"), tree(yellow="ab", green="x"))
-        assert it.here.registrations == 3
-        assert it.lists() == {"yellow": "ABc", "green": "X"}
+        for _ in range(3):
+            await it.follow(tree(yellow="ab", green="x"))
+            assert it.here.registrations == 3
+            assert it.lists() == {"yellow": "ABc", "green": "X"}
         assert len(it.here.sockets) == len(before & set(it.here.sockets)) + 1 == 2
 
 
@@ -348,3 +349,20 @@ async def test_who_does_not_read_the_last_word_holds_up_the_end_for_a_second_at_
         assert ending.done()
         for reader in readers:
             await reader.aclose()
+
+
+async def test_what_is_renewed_is_gone_before_it_comes_again(machine: "type[Machine]") -> None:
+    """However long its server takes to close: two of one resource are never there at once."""
+    async with Advertising(machine()) as it:
+        await it.follow(tree(yellow="ab"))
+        it.advertise.renew([YELLOW])
+        it.here.host.may_close.clear()
+        following = asyncio.create_task(it.advertise(tree(yellow="ab")))
+        await it.here.clock.advance(60)
+        waits, servers = not following.done(), len(it.here.host.plugins)
+        it.here.host.may_close.set()
+        await following
+        assert (waits, servers) == (True, 1)
+        await it.here.clock.settle()
+        assert len(it.here.host.plugins) == 2
+        assert it.lists() == {"yellow": "AB"}
