@@ -73,7 +73,7 @@ async def test_who_gives_up_leaves_the_question_to_the_others() -> None:
         asker.cancel()
     await clock.settle()
     oracle.may_answer.set()
-    assert await asyncio.gather(askers[1], askers[3]) == [2, 2]
+    assert list(await asyncio.gather(askers[1], askers[3])) == [2, 2]
 
 
 async def test_a_failure_is_raised_to_each_as_their_own_and_is_no_lasting_matter() -> None:

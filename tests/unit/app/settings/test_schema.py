@@ -52,7 +52,7 @@ def is_read(document: Json) -> bool:
 
 def fits(document: Json) -> bool:
     """Say whether the schema takes a document."""
-    return VALIDATOR.is_valid(document)
+    return bool(VALIDATOR.is_valid(document))
 
 
 def described(value: Json) -> Iterator[tuple[str, Json]]:
@@ -65,7 +65,8 @@ def described(value: Json) -> Iterator[tuple[str, Json]]:
         for each in part.values():
             yield from described(each)
     elif isinstance(value, list):
-        for each in cast("list[Json]", value):
+        parts: list[Json] = value
+        for each in parts:
             yield from described(each)
 
 
