@@ -36,6 +36,7 @@ def _device(key: DeviceId, info: DeviceInfo) -> Document:
         "health": info.health.value,
         "numa_nodes": list(info.numa_nodes),
         "parent": info.parent,
+        "share_of": info.share_of,
         "attributes": dict(info.attributes),
         "container": {
             "nodes": [_node(node) for node in info.nodes],

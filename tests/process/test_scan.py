@@ -148,6 +148,7 @@ def test_json_says_all_that_a_container_would_get(
                 "health": "Healthy",
                 "numa_nodes": [],
                 "parent": "",
+                "share_of": "",
                 "attributes": full["devices"][0]["attributes"],
                 "container": {
                     "nodes": [

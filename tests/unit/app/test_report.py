@@ -18,6 +18,7 @@ FULL = DeviceInfo(
     numa_nodes=[1, 0],
     cdi_devices=["example.com/x=1"],
     parent="0000:00:01.0",
+    share_of="whole",
     attributes={"driver": "x"},
 )
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,10 +12,24 @@ from hypothesis import strategies as st
 
 from deviceplugin.adapters.memory.host_use import MemoryHostUse
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.recorded import (
+    NotedHostUse,
+    NotedNodes,
+    RecordedHostUse,
+    opened,
+    write,
+)
 from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.recording import Questions, replaying, taken
+from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
-from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
+from deviceplugin.domain.events import Event
+from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
+from deviceplugin.domain.ports.driven.host_use import HostUse
+from deviceplugin.domain.recording.entries import Recording
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.tree import FrozenTree
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import FakeSysfs, Oddity
 
@@ -191,3 +206,46 @@ def test_no_tree_breaks_a_scan_or_hides_a_good_device(tree: Tree) -> None:
         first = scanner.scan().freeze("x.local")
         check_good({key: dict(each) for key, each in first.resources.items()}, tree)
         assert scanner.scan().freeze("x.local") == first
+
+
+def seen(
+    root: Path, host: HostUse, nodes: DeviceNodes, reader: Callable[[str], Files]
+) -> tuple[FrozenTree, set[Event]]:
+    """Return what one scan of a tree finds, and what it says."""
+    journal = MemoryJournal()
+    scanner = SysfsScanner(
+        RULES, nodes=nodes, journal=journal, sys_root=str(root), host=host, files=reader
+    )
+    return scanner.scan().freeze("x.local"), set(journal.events)
+
+
+@given(trees)
+def test_whatever_a_tree_is_its_recording_says_the_same(tree: Tree) -> None:
+    """Written below a directory of its own, and nothing outside of it."""
+    with TemporaryDirectory() as root:
+        place = Path(root, "live")
+        place.mkdir()
+        sysfs = grow(place, tree)
+        if tree.without:
+            shutil.rmtree(sysfs.at(tree.without), ignore_errors=True)
+        told = MemoryHostUse()
+        told.mount(NodeNumber("block", 1, 7), "/")
+        told.route("odd0")
+        asked, nodes, host = Questions(), NotedNodes(sysfs.nodes), NotedHostUse(told)
+        live = seen(sysfs.root, host, nodes, asked.reader)
+        below = {f"/sys{path}": entry for path, entry in taken(str(sysfs.root), asked).items()}
+        before = {*Path(root).rglob("*")}
+        copy = Path(root, "copy")
+        write(Recording({**below, **nodes.entries()}, uses=host.uses()), str(copy))
+        assert {
+            each for each in {*Path(root).rglob("*")} - before if copy not in each.parents
+        } == {copy}
+        recorded = opened(str(copy))
+        assert recorded is not None
+        replayed = seen(
+            copy / "sys",
+            RecordedHostUse(recorded.uses),
+            RecordedDeviceNodes(f"{copy}/dev"),
+            replaying(recorded.below("/sys")),
+        )
+        assert replayed == live
