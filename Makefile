@@ -114,6 +114,15 @@ bench: $(VENV)/.dev ## Hold speed and size to their bounds against bare servers:
 soak: $(VENV)/.dev ## Thousands of accidents: KUBELET=1.37.2 ARGS="--rounds 1000 --seconds 600 --seed 1".
 	@$(on_kubelet) $(BIN)/python -m tests.soak --kubelet $$kubelet $(ARGS)
 
+# Each property has so many examples of its own.
+EXAMPLES ?= 100000
+FUZZED := tests/unit/adapters/sysfs/test_random_trees.py tests/unit/app/settings/test_random_documents.py \
+    tests/unit/adapters/uevent/test_message.py
+
+.PHONY: fuzz
+fuzz: $(VENV)/.dev ## Let random trees and random YAML meet the scanner and the reader: EXAMPLES=100000.
+	@HYPOTHESIS_PROFILE=fuzz FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(FUZZED) $(ARGS)
+
 upgrade: ## Write constraints.txt anew, from the newest of everything.
 	@rm -rf $(WORK)/upgrade
 	@$(call venv,upgrade)

@@ -1,6 +1,7 @@
 """`make bench`: print each figure and its bound; fail if one is not kept."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -9,6 +10,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.discovery import (
+    growth,
+    many_rules,
+    rescan_every,
+    rescan_some,
+    scan_every,
+    scan_some,
+)
+from benchmarks.hotplug import TRIGGER, hotplug, idle
 from benchmarks.measures import allocate, memory
 from benchmarks.reactions import change, restart, stream_cut
 from benchmarks.results import Result
@@ -33,7 +43,11 @@ def _measures(kind: Kind) -> list[Callable[[], Result]]:
     """Return what is measured; what needs a kubelet only to register is measured with fakes."""
     restarts = [partial(restart, kind, count) for count in _COUNTS]
     reactions = [partial(stream_cut, kind), *restarts]
-    return reactions if kind.binary else [allocate, memory, change, *reactions]
+    if kind.binary:
+        return reactions
+    looks = [scan_some, scan_every, rescan_some, rescan_every, growth, many_rules]
+    heard = [hotplug, idle] if os.access(TRIGGER, os.W_OK) else []
+    return [allocate, memory, change, *reactions, *looks, *heard]
 
 
 def main() -> int:
@@ -44,7 +58,7 @@ def main() -> int:
     given = parser.parse_args()
     program = Path(given.kubelet)
     kind = Kind(program if program.is_absolute() else None)
-    table = Table("Measured in one run", "bare grpc.aio", "deviceplugin", "figure", "bound", "")
+    table = Table("Measured in one run", "at the least", "deviceplugin", "figure", "bound", "")
     console = Console()
     results: list[Result] = []
     for measure in _measures(kind):

@@ -1,6 +1,7 @@
 """How every test runs: coroutines in the one loop, properties without a stop-watch."""
 
 import inspect
+import os
 
 import hypothesis
 import pytest
@@ -9,7 +10,14 @@ from deviceplugin.testing.loop import run
 
 # A deadline would measure the machine, not the code.
 hypothesis.settings.register_profile("laws", deadline=None)
-hypothesis.settings.load_profile("laws")
+# What `make fuzz` looks for is rare: it takes long, and keeps what it finds for the next run.
+hypothesis.settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "100000")),
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "laws"))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -57,7 +57,7 @@ class Recall:
         self._memory = memory
         common = files.watch()
         self._look = looking()
-        same = all(files.same(path, record) for path, record in memory.common.items())
+        same = files.same(memory.common.items())
         self._last = memory.memos if same else dict[str, Memo]()
         self._common = dict(common)
         self._memos: dict[str, Memo] = {}
@@ -82,7 +82,7 @@ class Recall:
         return (
             memo.subsystem == entry.subsystem
             and memo.paths == entry.paths
-            and all(self._files.same(path, record) for path, record in memo.records)
+            and self._files.same(memo.records)
             and (not memo.nodes or self._nodes.same(memo.nodes))
         )
 

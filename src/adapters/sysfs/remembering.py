@@ -45,9 +45,10 @@ class RememberingFiles(Files):
         self._touched = {}
         return self._touched
 
-    def same(self, path: str, record: Record) -> bool:
-        """Say whether a directory is as it was."""
-        return self._record(path) is record
+    def same(self, records: Iterable[tuple[str, Record]]) -> bool:
+        """Say whether these directories are as they were."""
+        checked = self._checked
+        return all((checked.get(path) or self._record(path)) is each for path, each in records)
 
     def names(self, directory: str) -> tuple[str, ...]:
         """Return the names in a directory."""
@@ -131,8 +132,15 @@ class RememberingFiles(Files):
 
     def _at(self, path: str, how: str, ask: Callable[[str], _Value | None]) -> _Value | None:
         directory, _, name = path.rpartition("/")
-        real = self.directory(directory)
-        return None if real is None else self._answer(real, (how, name), lambda: ask(path))
+        record = self._touched.get(directory)
+        if record is None:
+            real = self.directory(directory)
+            return None if real is None else self._answer(real, (how, name), lambda: ask(path))
+        question = (how, name)
+        found = record.lasting.get(question) or record.changing.get(question)
+        if found is None or found[1]:
+            return self._answer(directory, question, lambda: ask(path))
+        return cast("_Value", found[0])
 
     def _answer(self, directory: str, question: Question, ask: Callable[[], _Value]) -> _Value:
         record = self._touch(directory)
@@ -168,6 +176,9 @@ class RememberingFiles(Files):
 
     def _touch(self, path: str) -> Record:
         """Take note that something depends on this directory, and on those that it is in."""
+        record = self._touched.get(path)
+        if record is not None:
+            return record
         record = self._record(path)
         while path not in self._touched and path.startswith("/devices/"):
             self._touched[path] = self._record(path)

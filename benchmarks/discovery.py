@@ -1,0 +1,172 @@
+"""How long a look at the hardware takes, beside reading the same files in the plainest way.
+
+The tree is made once: PCI functions with a driver, each with an accelerator's node below it.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.results import Result
+from deviceplugin.adapters.sysfs.files import Files, read_page
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.testing.rules import rule
+from deviceplugin.testing.sysfs import Machine
+
+_DEVICES = 1000
+_EVERY = rule("bench.example.com/every", {"subsystem": "accel", "pci": "8086:*"})
+_SOME = rule("bench.example.com/some", {"subsystem": "accel", "pci": "8086:0bd5"})
+
+
+@contextmanager
+def _machine(devices: int) -> Generator[Machine]:
+    with TemporaryDirectory() as directory:
+        machine = Machine(directory)
+        machine.sysfs.numa_online("0-1")
+        for number in range(devices):
+            address = f"{number >> 13:04x}:{number >> 5 & 255:02x}:{number & 31:02x}.0"
+            function = machine.sysfs.pci(
+                address,
+                vendor="0x8086",
+                device="0x0bda" if number % 10 else "0x0bd5",
+                driver="xe",
+                numa_node=str(number % 2),
+            )
+            machine.sysfs.child(
+                f"accel{number}",
+                subsystem="accel",
+                below=function,
+                number=(261, number),
+                attributes={"serial": f"S{number:08}"},
+            )
+        yield machine
+
+
+class _Asked:
+    """What a scan asks the file system, to ask the same in the plainest way."""
+
+    def __init__(self) -> None:
+        self.asked: list[Callable[[], object]] = []
+
+    def reader(self, root: str) -> Files:
+        """Return a reader that takes note of each question that was answered."""
+        asked = self.asked
+
+        def read(path: str) -> bytes:
+            data = read_page(path)
+            asked.append(Path(path).read_bytes)
+            return data
+
+        def listdir(path: str) -> Iterable[str]:
+            asked.append(partial(os.listdir, path))
+            return os.listdir(path)  # noqa: PTH208 - as the reader does
+
+        class Noting(Files):
+            def link(self, path: str) -> str | None:
+                found = super().link(path)
+                if found is not None:
+                    asked.append(Path(root + path).readlink)
+                return found
+
+        return Noting(root, read=read, listdir=listdir)
+
+    def again(self) -> None:
+        """Ask all of it again, plainly."""
+        for each in self.asked:
+            each()
+
+
+def _best(calls: Iterable[Callable[[], object]], rounds: int) -> list[float]:
+    """Return the shortest time of each, taken in turns: what disturbs one disturbs all."""
+    made = list(calls)
+    times: list[list[float]] = [[] for _ in made]
+    for _ in range(rounds):
+        for call, taken in zip(made, times, strict=True):
+            begin = time.perf_counter()
+            call()
+            taken.append(time.perf_counter() - begin)
+    return [min(taken) for taken in times]
+
+
+def _looks(wanted: ResourceRule, rounds: int = 15) -> tuple[float, float, float]:
+    """Return how long plain reading, a first look and a second one take."""
+    with _machine(_DEVICES) as machine:
+        asked = _Asked()
+        machine.scanner(wanted, files=asked.reader).scan()
+        known = machine.scanner(wanted)
+        known.scan()
+        calls = (asked.again, lambda: machine.scanner(wanted).scan(), known.scan)
+        plain, first, again = _best(calls, rounds)
+        return plain, first, again
+
+
+def scan(wanted: ResourceRule, what: str) -> Result:
+    """From nothing to a tree."""
+    plain, first, _ = _looks(wanted)
+    return _against(f"scan of {_DEVICES} devices, {what}", plain, first, 1.5)
+
+
+def rescan(wanted: ResourceRule, what: str) -> Result:
+    """Once more, when nothing has changed."""
+    plain, _, again = _looks(wanted)
+    return _against(f"rescan of {_DEVICES} devices, {what}", plain, again, 0.5)
+
+
+def scan_some() -> Result:
+    """A tenth of the devices match."""
+    return scan(_SOME, "a tenth match")
+
+
+def scan_every() -> Result:
+    """All devices match."""
+    return scan(_EVERY, "all match")
+
+
+def rescan_some() -> Result:
+    """A tenth of the devices match."""
+    return rescan(_SOME, "a tenth match")
+
+
+def rescan_every() -> Result:
+    """All devices match."""
+    return rescan(_EVERY, "all match")
+
+
+def growth(few: int = 100, many: int = 10_000) -> Result:
+    """Time for each device, of few and of many."""
+    each: list[float] = []
+    for devices in (few, many):
+        with _machine(devices) as machine:
+            rounds = 15 if devices == few else 3
+            (first,) = _best([lambda m=machine: m.scanner(_EVERY).scan()], rounds)
+            each.append(first / devices)
+    return _against(f"scan for each of {many} devices, against {few}", *each, 1.5)
+
+
+def many_rules(rules: int = 50) -> Result:
+    """Questions that the file system is asked for many resources, against one."""
+    wanted = [
+        rule(f"bench.example.com/r{number}", {"subsystem": "accel", "pci": f"8086:{number:04x}"})
+        for number in range(rules)
+    ]
+    counts: list[int] = []
+    with _machine(_DEVICES) as machine:
+        for given in (wanted[:1], wanted):
+            asked = _Asked()
+            machine.scanner(*given, files=asked.reader).scan()
+            counts.append(len(asked.asked))
+    return Result(
+        name=f"what {rules} resources ask of the file system, against one",
+        unit="",
+        bare=counts[0],
+        ours=counts[1],
+        bound=1.0,
+    )
+
+
+def _against(name: str, plain: float, ours: float, bound: float) -> Result:
+    return Result(name=name, unit="ms", bare=plain * 1e3, ours=ours * 1e3, bound=bound)
