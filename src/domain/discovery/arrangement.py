@@ -55,7 +55,7 @@ def arrange(
         by_id = {ids[unit.known.place]: unit for unit in units[rule.resource]}
         chosen = _chosen(rule, by_id, before.get(rule.resource, {}))
         offers[rule.resource] = tuple(offer(rule, by_id[key], key) for key in chosen)
-        skips += [_beyond(rule, by_id[key]) for key in sorted(by_id) if key not in chosen]
+        skips += [_beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*chosen})]
     return Arrangement(dealt=dealt, offers=offers, skips=tuple(skips), identities=known)
 
 
