@@ -77,7 +77,9 @@ class Container(DeclarativeContainer):
     namespace: Provider[str] = Dependency(instance_of=str)
     plugin_dir: Provider[str] = Dependency(instance_of=str)
     kubelet_root: Provider[str] = Dependency(instance_of=str, default="/var/lib/kubelet")
-    registration: Provider[RegistrationMode] = Dependency(default=RegistrationMode.AUTO)
+    registration: Provider[RegistrationMode] = Dependency(
+        instance_of=RegistrationMode, default=RegistrationMode.AUTO
+    )
     on_exit: Provider[OnExit] = Dependency(instance_of=OnExit, default=OnExit.LEAVE)
     policy_of: Provider[Any] = Dependency()
     author: Provider[object] = Dependency()

@@ -60,7 +60,7 @@ class TraitsOf:
 
     def _nearest(self, look: Callable[[str], str], places: tuple[str, ...]) -> str:
         """Return what is found first, from the nearest place on."""
-        return next(filter(None, map(look, places)), "")
+        return next((found for place in places if (found := look(place))), "")
 
     def _serial(self, place: str) -> str:
         return self._text(place, _SERIAL)

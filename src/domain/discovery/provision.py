@@ -157,7 +157,8 @@ class Provision:
     def facts(self) -> frozenset[Fact]:
         """What must be looked up of a device that matches."""
         found = (fact for each in self.templates for fact in each.facts)
-        return frozenset(found) | (self.group_by.facts if self.group_by else frozenset())
+        grouping = self.group_by.facts if self.group_by else frozenset[Fact]()
+        return frozenset(found) | grouping
 
     @property
     def gives_more(self) -> bool:

@@ -11,7 +11,7 @@ from deviceplugin.domain.allocation import select
 from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo, DeviceNode, Health
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.inventory import Inventory
-from deviceplugin.domain.preference import Wish, packed, preferred, spread
+from deviceplugin.domain.preference import Policy, Wish, packed, preferred, spread
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.sharing import MAX_SHARES, devices_of, share_ids, shared
 
@@ -134,9 +134,8 @@ def test_spread_takes_no_second_share_where_another_device_is_unused(
     assert max(taken.values()) - min([*taken.values(), *[0] * (len(counts) - len(taken))]) <= 1
 
 
-def chosen(policy: object, wish: Wish, devices: dict[DeviceId, DeviceInfo]) -> dict[str, int]:
+def chosen(policy: Policy, wish: Wish, devices: dict[DeviceId, DeviceInfo]) -> dict[str, int]:
     """Return how many shares of each device a policy takes."""
-    assert callable(policy)
     ids = preferred(policy, wish, devices)
     assert wish.is_met_by(ids)
     return dict(Counter(devices[key].share_of for key in ids))

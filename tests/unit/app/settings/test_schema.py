@@ -65,8 +65,7 @@ def described(value: Json) -> Iterator[tuple[str, Json]]:
         for each in part.values():
             yield from described(each)
     elif isinstance(value, list):
-        parts: list[Json] = value
-        for each in parts:
+        for each in value:  # pyright: ignore[reportUnknownVariableType]
             yield from described(each)
 
 
