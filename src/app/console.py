@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TextIO
 
@@ -83,11 +84,22 @@ def devices_table(resources: Mapping[ResourceName, Devices]) -> Table:
 
 def _rows(resources: Mapping[ResourceName, Devices]) -> Iterator[Sequence[Text | str]]:
     for name in sorted(resources):
-        for row, (key, info) in enumerate(resources[name].items()):
+        for row, (key, info, shares) in enumerate(_by_device(resources[name])):
             shown = str(name) if row == 0 else ""
-            yield shown, str(key), _health(info), _numa(info), _nodes(info)
+            device = f"{key} ({shares} shares)" if shares > 1 else key
+            yield shown, device, _health(info), _numa(info), _nodes(info)
         if not resources[name]:
             yield str(name), Text("no device", style="dim")
+
+
+def _by_device(units: Devices) -> Iterator[tuple[str, DeviceInfo, int]]:
+    """Yield each device once, with the number of units that stand for it: they are all alike."""
+    shares = Counter(info.share_of for info in units.values() if info.share_of)
+    for key, info in units.items():
+        if not info.share_of:
+            yield str(key), info, 1
+        elif info.share_of in shares:
+            yield info.share_of, info, shares.pop(info.share_of)
 
 
 def _health(info: DeviceInfo) -> Text:

@@ -55,6 +55,11 @@ def read_alternatives(
     return tuple(each for each in found if each)
 
 
+def read_alternative(reader: Reader, node: Node) -> Alternative | None:
+    """Return the conditions of one mapping; None, and the faults noted, if it has any."""
+    return _alternative(reader, node, CONDITIONS)
+
+
 def _alternative(reader: Reader, node: Node, allowed: Sequence[str]) -> Alternative | None:
     before = len(reader.faults)
     keys = reader.mapping(node, optional=allowed)

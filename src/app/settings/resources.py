@@ -13,6 +13,7 @@ from deviceplugin.app.presets import presets
 from deviceplugin.app.settings.conditions import read_alternatives
 from deviceplugin.app.settings.document import compose
 from deviceplugin.app.settings.health import HEALTH
+from deviceplugin.app.settings.provision import parts
 from deviceplugin.app.settings.reader import Reader, place
 from deviceplugin.app.settings.shapes import (
     BOOLEAN,
@@ -23,6 +24,7 @@ from deviceplugin.app.settings.shapes import (
 )
 from deviceplugin.domain.devices import DeviceNode
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.provision import Provision
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.preference import POLICIES
 from deviceplugin.domain.resources import ResourceName
@@ -30,6 +32,10 @@ from deviceplugin.domain.resources import ResourceName
 ALTERNATIVES: Final = "alternatives"
 """The name of the schema of a list of alternatives."""
 PRESET: Final = "preset"
+
+
+PROVISION: Final = parts({"$ref": "#/$defs/alternative"})
+"""What a resource may say of what a container gets; each is a part of its `Provision`."""
 
 
 def _permissions(text: str) -> str:
@@ -78,6 +84,10 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
             help="a device is Unhealthy while it fits none of these",
         ),
         **{name: Key(read=read, schema=schema, help=text) for name, read, schema, text in HEALTH},
+        **{
+            name: Key(read=part.read, schema=part.schema, help=part.help)
+            for name, part in PROVISION.items()
+        },
         "permissions": Key(
             read=_parsed(_permissions),
             schema=PERMISSIONS,
@@ -95,7 +105,8 @@ KEYS: Final[Mapping[str, Key]] = MappingProxyType(
         ),
     }
 )
-"""What a resource may say beside its name; each is a part of a `ResourceRule`."""
+"""What a resource may say beside its name; each is a part of a `ResourceRule`,
+or of its `Provision`."""
 NAME: Final[Schema] = {
     **RESOURCE,
     "description": "the resource's name, such as serial or example.com/serial",
@@ -133,10 +144,12 @@ def _rule(reader: Reader, node: Node, domain: str) -> ResourceRule | None:
     resource = (
         reader.parsed(keys["name"], partial(ResourceName.of, domain)) if "name" in keys else None
     )
-    parts = {name: key.read(reader, keys[name]) for name, key in KEYS.items() if name in keys}
+    read = {name: key.read(reader, keys[name]) for name, key in KEYS.items() if name in keys}
     if resource is None or len(reader.faults) > before:
         return None
-    return ResourceRule(resource=resource, **parts)
+    provided = {PROVISION[name].field: value for name, value in read.items() if name in PROVISION}
+    own = {name: value for name, value in read.items() if name not in PROVISION}
+    return ResourceRule(resource=resource, provision=Provision(**provided), **own)
 
 
 def _whole(reader: Reader, node: Node) -> Mapping[str, Node]:

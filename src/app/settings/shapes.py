@@ -11,6 +11,7 @@ from typing import Any, Final
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.globs import MAX_PATTERN
 from deviceplugin.domain.discovery.regexes import MAX_REGEX
+from deviceplugin.domain.discovery.templates import MAX_TEMPLATE
 from deviceplugin.domain.resources import MAX_DOMAIN, MAX_NAME
 
 Schema = Mapping[str, Any]
@@ -77,9 +78,52 @@ _TEXTS: Final[Mapping[tuple[Kind, str], Schema]] = MappingProxyType(
 )
 
 
+_FACT: Final = (
+    "id|name|node|container_path|subsystem|driver|devpath|parent|numa_node"
+    r"|pci\.(id|subsystem|class)|usb\.(id|serial|interface)"
+    r"|attributes\.[^{}|]+|properties\.[A-Za-z0-9_.:-]{1,255}"
+)
+_PLACE: Final = rf"\{{({_FACT})(\|[^{{}}\x00-\x1f\x7f]*)?\}}"
+_TEMPLATE: Final = rf"([^{{}}\x00-\x1f\x7f]|\{{\{{|\}}\}}|{_PLACE})*{_END}"
+TEMPLATE: Final[Schema] = {
+    "type": "string",
+    "maxLength": MAX_TEMPLATE,
+    "pattern": f"^{_TEMPLATE}",
+}
+"""A text with places for facts of a device."""
+_INSIDE: Final = rf"(?!([\s\S]*/)?\.{{1,2}}(/|{_END}))"
+PATH_TEMPLATE: Final[Schema] = {
+    "type": "string",
+    "maxLength": MAX_TEMPLATE,
+    "pattern": rf"^{_INSIDE}(?=/|\{{(node|devpath|container_path)[|}}]){_TEMPLATE}",
+}
+NODE_PATH_TEMPLATE: Final[Schema] = {
+    "type": "string",
+    "maxLength": MAX_TEMPLATE,
+    "pattern": rf"^{_INSIDE}(?![\s\S]*\{{container_path[|}}])"
+    rf"(?=/|\{{(node|devpath)[|}}]){_TEMPLATE}",
+}
+"""Where a container has a node: of which container_path is no fact yet."""
+ENV_NAME: Final[Schema] = {
+    "maxLength": MAX_TEMPLATE,
+    "pattern": rf"^(?![0-9])([A-Za-z0-9_]|{_PLACE})+{_END}",
+}
+"""Of the name of an environment variable, with places for facts."""
+GROUP_BY: Final[Schema] = {
+    "type": "string",
+    "pattern": "^(hardware|iommu_group|pci\\.(id|subsystem|class)|usb\\.(id|serial|interface)"
+    rf"|attributes\.[\s\S]+|properties\.[A-Za-z0-9_.:-]{{1,255}}){_END}",
+}
+
+
 def text_of(fact: Fact) -> Schema:
     """Return what a text to fit a fact looks like."""
     return _TEXTS.get((fact.kind, fact.key), _GLOB)
+
+
+def described(schema: Schema, text: str) -> Schema:
+    """Return a shape with what it means."""
+    return {**schema, "description": text}
 
 
 def one_of(values: Sequence[str]) -> Schema:

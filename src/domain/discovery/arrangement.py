@@ -62,9 +62,10 @@ def arrange(
 def _chosen(
     rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices
 ) -> Sequence[DeviceId]:
-    """Return the units that are offered: those that were before, then by their ids."""
+    """Return the units that are offered: those that were before go first, then lower ids."""
     had = set(devices_of(before).values())
-    return sorted(units, key=lambda key: (key not in had, key))[: rule.provision.limit]
+    first = sorted(units, key=lambda key: (key not in had, key))
+    return sorted(first[: rule.provision.limit])
 
 
 def _beyond(rule: ResourceRule, unit: Unit) -> Skip:

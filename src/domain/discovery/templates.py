@@ -118,7 +118,7 @@ class Template:
         if len(self.text) > MAX_TEMPLATE:
             raise InvalidValueError(f"must not be longer than {MAX_TEMPLATE} letters")
         own = "".join(part for part in self.parts if isinstance(part, str))
-        if not own.isprintable():
+        if not self.text.isprintable():
             raise InvalidValueError(f"{self.text!r}: must be printable text on one line")
         if self.use is Use.PATH and not self._is_absolute():
             raise InvalidValueError(f"{self.text!r}: must be an absolute path without '..'")

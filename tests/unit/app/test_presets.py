@@ -11,6 +11,7 @@ from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.app.presets import offered, presets
 from deviceplugin.app.settings import InvalidConfigurationError, load
 from deviceplugin.app.settings.loading import preset_rules
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.sysfs import FakeSysfs
@@ -26,7 +27,7 @@ EVERYDAY = {
     "hwrng": "/dev/hwrng",
     "i2c": "/dev/i2c-1",
     "iio": "/dev/iio:device0",
-    "infiniband": "/dev/infiniband/uverbs0",
+    "infiniband": "/dev/infiniband/uverbs0 /dev/infiniband/rdma_cm",
     "input": "/dev/input/event3",
     "kvm": "/dev/kvm",
     "lirc": "/dev/lirc0",
@@ -34,21 +35,22 @@ EVERYDAY = {
     "ptp": "/dev/ptp0",
     "rtc": "/dev/rtc0",
     "serial": "/dev/ttyUSB0",
-    "sound": "/dev/snd/pcmC0D3p",
-    "sound-control": "/dev/snd/controlC0",
+    "sound": "/dev/snd/controlC0 /dev/snd/pcmC0D3p /dev/snd/timer",
     "spi": "/dev/spidev0.0",
     "tpm": "/dev/tpmrm0",
     "tun": "/dev/net/tun",
     "usbtmc": "/dev/usbtmc0",
-    "vfio": "/dev/vfio/27",
+    "vfio": "/dev/vfio/27 /dev/vfio/vfio",
     "vhost-net": "/dev/vhost-net",
     "vhost-vsock": "/dev/vhost-vsock",
     "video": "/dev/video0",
     "watchdog": "/dev/watchdog0",
 }
-"""A node that each preset gives to a pod."""
+"""The nodes that each preset gives to a pod."""
+SHARED = {"fuse", "kvm", "tun", "vhost-net", "vhost-vsock"}
+"""Those of a device whose users the kernel keeps apart."""
 NAMED = {
-    "drm": "/dev/dri/card0",
+    "drm": "/dev/dri/card0 /dev/dri/renderD128",
     "hidraw": "/dev/hidraw0",
     "nvme": "/dev/nvme1n1",
 }
@@ -78,9 +80,8 @@ def machine(tmp_path: Path) -> FakeSysfs:
     others = (
         "mem:full mem:null mem:mem mem:kmsg tty:ttyS0 tty:tty0 tty:ptmx block:sda block:loop0 "
         "i2c-dev:i2c-1 spidev:spidev0.0 tpmrm:tpmrm0 tpm:tpm0 watchdog:watchdog0 rtc:rtc0 "
-        "ptp:ptp0 input:event3=input/event3 input:mouse0=input/mouse0 drm:card0=dri/card0 "
-        "drm:renderD128=dri/renderD128 accel:accel0=accel/accel0 sound:controlC0=snd/controlC0 "
-        "sound:pcmC0D3p=snd/pcmC0D3p sound:timer=snd/timer sound:hwC0D0=snd/hwC0D0 "
+        "ptp:ptp0 input:event3=input/event3 input:mouse0=input/mouse0 "
+        "accel:accel0=accel/accel0 sound:timer=snd/timer sound:seq=snd/seq "
         "vfio:27=vfio/27 vfio-dev:vfio0=vfio/devices/vfio0 infiniband_mad:umad0=infiniband/umad0 "
         "infiniband_verbs:uverbs0=infiniband/uverbs0 pps:pps0 cec:cec0 lirc:lirc0 "
         "usbmisc:usbtmc0 usbmisc:hiddev0=usb/hiddev0 hidraw:hidraw0 nvme:nvme0 nvme:nvme1 "
@@ -97,7 +98,13 @@ def machine(tmp_path: Path) -> FakeSysfs:
     hub = sysfs.usb_hub(1, below=host)
     port = sysfs.usb_interface(sysfs.usb("1-1", below=hub, number=2), driver="cp210x")
     sysfs.usb_tty("ttyUSB0", below=port)
+    gpu = sysfs.pci("0000:00:02.0", class_code="0x030000")
+    sysfs.child("card0", subsystem="drm", below=gpu, number=(226, 0), node="dri/card0")
+    sysfs.child("renderD128", subsystem="drm", below=gpu, number=(226, 128), node="dri/renderD128")
     sysfs.child("card0-HDMI-A-1", subsystem="drm")
+    card = sysfs.child("card0", subsystem="sound", below=sysfs.pci("0000:00:1f.3"))
+    for minor, name in enumerate(["controlC0", "pcmC0D3p"]):
+        sysfs.child(name, subsystem="sound", below=card, number=(116, minor), node=f"snd/{name}")
     sysfs.bus_device("dfl-fme.0", bus="platform", number=(242, 0))
     sysfs.bus_device("dfl-port.0", bus="platform", number=(243, 0))
     sysfs.bus_device("iio:device0", bus="iio", number=(244, 0))
@@ -118,10 +125,13 @@ def test_each_preset_gives_the_nodes_that_it_says_and_no_others(tmp_path: Path) 
     )
     found = scanner.scan().freeze("devices.local").resources
     nodes = {
-        name.name: [node.host_path for info in devices.values() for node in info.nodes]
+        name.name: {" ".join(node.host_path for node in info.nodes) for info in devices.values()}
         for name, devices in found.items()
     }
-    assert nodes == {name: [node] for name, node in EVERYDAY.items()}
+    assert nodes == {name: {paths} for name, paths in EVERYDAY.items()}
+    assert {name.name for name, devices in found.items() if len(devices) > 1} == SHARED
+    health = {info.health for devices in found.values() for info in devices.values()}
+    assert health == {Health.HEALTHY}
 
 
 @pytest.mark.parametrize(("name", "node"), NAMED.items(), ids=[*NAMED])
@@ -143,7 +153,7 @@ def test_a_preset_that_has_to_be_named_gives_the_nodes_that_it_says(
         sys_root=str(sysfs.root),
     )
     (devices,) = scanner.scan().freeze("devices.local").resources.values()
-    assert [each.host_path for info in devices.values() for each in info.nodes] == [node]
+    assert [each.host_path for info in devices.values() for each in info.nodes] == node.split()
 
 
 def test_every_preset_is_known_to_this_test() -> None:

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from deviceplugin.app.presets import presets
 from deviceplugin.app.settings import OPTIONS, InvalidConfigurationError, load
+from deviceplugin.app.settings.companions import RELATIONS
 from deviceplugin.app.settings.conditions import CONDITIONS, HARDWARE_MEANINGS
 from deviceplugin.app.settings.operators import OPERATORS
 from deviceplugin.app.settings.resources import KEYS
@@ -87,6 +88,8 @@ def test_everything_that_the_language_has_is_in_it_with_what_it_means() -> None:
         *OPERATORS,
         *keys,
         *("command", "file", "interval", "timeout"),
+        *RELATIONS,
+        *("optional", "host_path", "read_only"),
     }
 
 
@@ -269,6 +272,55 @@ PROBE: Final[Drawn] = few(
         "timeout": one_of([0.5, 0.05, *ODD]),
     }
 )
+TEMPLATES: Final[Sequence[Json]] = [
+    "/dev/x",
+    "{node}",
+    "{name|x}",
+    "{usb.serial|}-{attributes.device/vendor}",
+    "a{{b}}c",
+    "{",
+    "}",
+    "{x}",
+    "{node",
+    "{usb}",
+    "{properties.A b}",
+    "{attributes.}",
+    "a\nb",
+    "{name|a\tb}",
+    "x" * 1024,
+    "x" * 1025,
+    *ODD,
+]
+PLACES: Final[Sequence[Json]] = [
+    *("/dev/dri/", "/dev/{name}", "/a/../b", "/..", "/./a", "/.a", "{node}", "{devpath}/x"),
+    *("{name}/x", "a/b", "/dev/{container_path", "/", "/a//b"),
+]
+ENV_NAMES: Final[Sequence[str]] = [
+    "A_1",
+    "DEV_{name}",
+    "{name}",
+    "1A",
+    "A-B",
+    "",
+    "A{x}",
+    "{id|-}",
+]
+COMPANION: Final[Drawn] = few(
+    {
+        "node": one_of(NODES),
+        **dict.fromkeys(("device", "siblings", "children", "iommu_group"), CONDITION),
+        "optional": one_of([True, False, "yes", *ODD]),
+        "container_path": one_of([*TEMPLATES, *PLACES]),
+        "permissions": one_of(["r", "rw", "x", *ODD]),
+    }
+)
+MOUNT: Final[Drawn] = few(
+    {
+        "host_path": one_of([*TEMPLATES, *PLACES]),
+        "container_path": one_of([*TEMPLATES, *PLACES]),
+        "read_only": one_of([True, False, 1, *ODD]),
+    }
+)
 SAID: Final[Mapping[str, Drawn]] = {
     "name": one_of(NAMES),
     "match": ALTERNATIVES,
@@ -282,6 +334,19 @@ SAID: Final[Mapping[str, Drawn]] = {
     "probe": PROBE | one_of(ODD),
     "unhealthy_after": one_of(LOOKS),
     "healthy_after": one_of(LOOKS),
+    "with": st.lists(COMPANION, max_size=2) | one_of(ODD),
+    "container_path": one_of([*TEMPLATES, *PLACES]),
+    "mounts": st.lists(MOUNT, max_size=2) | one_of(ODD),
+    "env": st.dictionaries(one_of(ENV_NAMES), one_of(TEMPLATES), max_size=2) | one_of(ODD),
+    "annotations": st.dictionaries(one_of(["a/b", "x", "", "{name}"]), one_of(TEMPLATES)),
+    "group_by": one_of(
+        [
+            *("hardware", "iommu_group", "usb.serial", "pci.id", "attributes.phys/id"),
+            *("properties.ID", "usb.x", "name", "attributes", "attributes.", "hardware\n", *ODD),
+        ]
+    ),
+    "count": one_of(LOOKS),
+    "limit": one_of([1, 100_000, 0, 100_001, "2", *ODD]),
     "changing": one_of(["temp", ["a/b", "c"], [], ["../x"], "/x", "a//b", *ODD]),
 }
 """What a resource may say, by key."""
@@ -374,6 +439,32 @@ def test_schema_and_reader_agree_on_each_text(condition: Json, pool: Sequence[Js
     for text in pool:
         value = dict.fromkeys(keys, text) if keys else text
         document = conditions(**{kind: value})
+        assert fits(document) == is_read(document), document
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"container_path": None},
+        {"with": [{"node": "/dev/x", "container_path": None}]},
+        {"mounts": [{"host_path": None}]},
+        {"env": {"A": None}},
+        {"annotations": {"a": None}},
+        {"group_by": None},
+    ],
+    ids=str,
+)
+def test_schema_and_reader_agree_on_each_template(said: Json) -> None:
+    """Wherever one stands."""
+    text = json.dumps({"version": 1, "resources": [{"preset": "kvm", **said}]})
+    for template in [*TEMPLATES, *PLACES]:
+        document = json.loads(text.replace("null", json.dumps(template)))
+        assert fits(document) == is_read(document), document
+
+
+def test_schema_and_reader_agree_on_each_name_of_a_variable() -> None:
+    for name in ENV_NAMES:
+        document = {"version": 1, "resources": [{"preset": "kvm", "env": {name: "x"}}]}
         assert fits(document) == is_read(document), document
 
 
