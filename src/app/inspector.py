@@ -1,7 +1,7 @@
 """Looks at a machine as the plugin would, live or recorded, and serves nothing."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, cast
@@ -193,16 +193,28 @@ def own_configuration(root: str) -> str | None:
 
 
 def _ids(tree: FrozenTree, unwell: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the ids of devices by their path below /sys, else by their node."""
-    return {
-        info.attributes.get("devpath") or next((node.host_path for node in info.nodes), ""): (
-            str(key)
-            if info.health is Health.HEALTHY
-            else f"{key} (Unhealthy: {unwell.get(str(key), 'not known why')})"
-        )
-        for devices in tree.resources.values()
-        for key, info in devices.items()
-    }
+    """Return the ids of devices by their path below /sys, else by their node.
+
+    Shares of a device are counted under its own id.
+    """
+    units: dict[str, list[tuple[str, str]]] = {}
+    for devices in tree.resources.values():
+        for key, info in devices.items():
+            place = info.attributes.get("devpath") or next(
+                (node.host_path for node in info.nodes), ""
+            )
+            is_well = info.health is Health.HEALTHY
+            why = "" if is_well else f"Unhealthy: {unwell.get(str(key), 'not known why')}"
+            units.setdefault(place, []).append((info.share_of or str(key), why))
+    return {place: _told(each) for place, each in units.items()}
+
+
+def _told(units: Sequence[tuple[str, str]]) -> str:
+    names = ", ".join(dict.fromkeys(name for name, _ in units))
+    notes = dict.fromkeys(why for _, why in units if why)
+    if len(units) > 1:
+        notes = {f"{len(units)} shares": None, **notes}
+    return f"{names} ({'; '.join(notes)})" if notes else names
 
 
 def _in(root: str, path: str) -> bool:

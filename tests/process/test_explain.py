@@ -197,3 +197,13 @@ def test_what_may_not_be_read_is_said_once_by_name(place: Path, sysfs: FakeSysfs
         assert len(said) == 1
         assert "entry_forbidden" in said[0]
         assert "Permission denied" in said[0]
+
+
+def test_shares_of_a_device_are_counted_not_listed(place: Path, sysfs: FakeSysfs) -> None:
+    """Under the id of the device; a preset that anybody may share has a hundred of them."""
+    sysfs.misc("kvm", 232)
+    (place / "plugin.yaml").write_text("version: 1\nresources: [{preset: kvm}]\n")
+    ended = explained(place, sysfs, "kvm")
+    assert ended.code == 0
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("  + ")]
+    assert re.search(r" as kvm \(\d+ shares\), /dev/kvm$", line)
