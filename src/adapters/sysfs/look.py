@@ -89,8 +89,8 @@ class Look:
             numa_nodes=numa_nodes,
             numa_unknown=numa_unknown,
             parent=self._ancestry.parent(path),
-            hardware_path=self._ancestry.hardware_path(path),
-            iommu_group=self._ancestry.iommu_group(path),
+            hardware_path=self._ancestry.hardware_path(path) if self._rules.relates else "",
+            iommu_group=self._ancestry.iommu_group(path) if self._rules.relates else "",
             traits=self._traits(path, candidate),
         )
 

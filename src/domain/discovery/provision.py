@@ -161,6 +161,11 @@ class Provision:
         return frozenset(found) | grouping
 
     @property
+    def relates(self) -> bool:
+        """Whether it matters what else is of a device's hardware or IOMMU group."""
+        return bool(self.companions or self.group_by)
+
+    @property
     def gives_more(self) -> bool:
         """Whether a device without a node has something to give."""
         return bool(self.companions or self.mounts or self.envs or self.annotations)

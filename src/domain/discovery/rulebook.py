@@ -123,6 +123,7 @@ class Rulebook:
         names = [rule.resource for rule in self._rules]
         if len(set(names)) != len(names):
             raise InvalidValueError("each resource may have only one rule")
+        self._relates = any(rule.provision.relates for rule in self._rules)
         self._by_subsystem: dict[str, tuple[ResourceRule, ...]] = {}
         self._guests_by_subsystem: dict[str, _Wanted] = {}
 
@@ -148,6 +149,11 @@ class Rulebook:
             for companion in rule.provision.companions:
                 scope |= _scope(companion.wanted)
         return scope
+
+    @property
+    def relates(self) -> bool:
+        """Whether it matters what devices have in common: their hardware or IOMMU group."""
+        return self._relates
 
     def about(self, subsystem: str) -> tuple[ResourceRule, ...]:
         """Return the rules that may match a device of the subsystem, in order."""
