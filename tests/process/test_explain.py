@@ -207,3 +207,30 @@ def test_shares_of_a_device_are_counted_not_listed(place: Path, sysfs: FakeSysfs
     assert ended.code == 0
     (line,) = [line for line in ended.out.splitlines() if line.startswith("  + ")]
     assert re.search(r" as kvm \(\d+ shares\), /dev/kvm$", line)
+
+
+def test_what_comes_along_is_told_and_what_is_missing_too(place: Path, sysfs: FakeSysfs) -> None:
+    """Of a resource and of a path; a device that lacks something says what."""
+    for number in (0, 1):
+        card = sysfs.pci(f"0000:0{number + 3}:00.0")
+        sysfs.child(f"renderD{number}", subsystem="drm", below=card, number=(226, 128 + number))
+        if number == 0:
+            sysfs.child("card0", subsystem="drm", below=card, number=(226, 0))
+    (place / "plugin.yaml").write_text(
+        "version: 1\ndomain: example.com\nresources:\n"
+        "  - name: gpu\n"
+        '    match: [{subsystem: drm, name: "renderD*"}]\n'
+        '    with: [{siblings: {subsystem: drm, name: "card*"}}]\n'
+        "    count: 2\n"
+    )
+    _, _, first, second, along = explained(place, sysfs, "gpu").out.splitlines()
+    assert first.endswith(" as 0000:03:00.0-renderD (2 shares), /dev/renderD0")
+    assert second.endswith(
+        "/dev/renderD1: Unhealthy, nothing is there that fits "
+        "siblings: {subsystem: drm, name: card*}"
+    )
+    assert along.startswith("  & card0 (/devices/")
+    assert along.endswith(" comes along with renderD0")
+    assert explained(place, sysfs, "/dev/card0").out.splitlines()[-1] == (
+        "& example.com/gpu: it comes along with renderD0"
+    )

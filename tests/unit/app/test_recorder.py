@@ -44,6 +44,16 @@ resources:
     changing: [load]
   - name: pts
     match: [{node: /dev/own}]
+  - name: gpu
+    match: [{subsystem: drm, name: "renderD*"}]
+    with:
+      - siblings: {subsystem: drm, name: "card*"}
+      - iommu_group: {subsystem: vfio}
+        optional: true
+      - node: /dev/own
+    group_by: iommu_group
+    env: {GPU: "{pci.id} {attributes.power/control|none}"}
+    count: 2
 """
 
 
@@ -74,6 +84,11 @@ def sysfs(tmp_path: Path) -> FakeSysfs:
     disk = tree.child("sda", subsystem="block", number=(8, 0))
     tree.add(attrs.evolve(disk, path=f"{disk.path}/sda1", number=SDA1, node="sda1"))
     tree.child("sdb", subsystem="block", number=(8, 16))
+    gpu = tree.pci("0000:07:00.0", numa_node="1")
+    tree.iommu_group(3, gpu)
+    tree.child("3", subsystem="vfio", number=(250, 3), node="vfio/3")
+    for minor, name in ((0, "card0"), (128, "renderD128")):
+        tree.child(name, subsystem="drm", below=gpu, number=(226, minor), node=f"dri/{name}")
     return tree
 
 
@@ -124,10 +139,14 @@ def test_a_recording_says_what_the_machine_says(sysfs: FakeSysfs, tmp_path: Path
     assert {str(name) for name, found in expected.tree.resources.items() if found} == {
         "example.com/adapter",
         "example.com/disk",
+        "example.com/gpu",
         "example.com/modem",
         "example.com/pts",
         "example.com/well",
     }
+    gpu, _ = expected.tree.resources[ResourceName("example.com", "gpu")].values()
+    nodes = [node.host_path for node in gpu.nodes]
+    assert nodes == ["/dev/dri/renderD128", "/dev/dri/card0", "/dev/vfio/3"]
     assert seen(recorded(live, tmp_path / "copy")) == expected
 
 

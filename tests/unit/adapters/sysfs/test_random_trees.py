@@ -24,13 +24,22 @@ from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.recording import Questions, replaying, taken
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.discovery.provision import (
+    Companion,
+    GroupBy,
+    MountRule,
+    Provision,
+    Relation,
+    path_template,
+)
+from deviceplugin.domain.discovery.templates import Template, Use
 from deviceplugin.domain.events import Event
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.recording.entries import Recording
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import FrozenTree
-from deviceplugin.testing.rules import rule
+from deviceplugin.testing.rules import alternative, rule
 from deviceplugin.testing.sysfs import FakeSysfs, Oddity
 
 FILES = [
@@ -143,6 +152,20 @@ RULES = [
     ),
 ]
 
+EVERYTHING_ALONG = Provision(
+    companions=tuple(
+        Companion(relation=relation, wanted=alternative({"name": "*"}), optional=optional)
+        for relation in Relation
+        for optional in (True, False)
+    ),
+    mounts=(MountRule(host_path=path_template("/run/{attributes.serial}/{name}")),),
+    envs=((Template("E_{name}", Use.NAME), Template("{usb.serial|}{properties.DEVNAME|}")),),
+    group_by=GroupBy("attributes.serial"),
+    count=2,
+    limit=20,
+)
+"""All that a resource can say of what a container gets."""
+
 
 def grow(root: Path, tree: Tree) -> FakeSysfs:
     """Return a tree with two good devices among the odd ones."""
@@ -249,3 +272,30 @@ def test_whatever_a_tree_is_its_recording_says_the_same(tree: Tree) -> None:
             replaying(recorded.below("/sys")),
         )
         assert replayed == live
+
+
+@given(trees, st.sampled_from(["attributes.serial", "hardware", "iommu_group"]))
+def test_no_tree_breaks_what_comes_along_or_hides_a_good_device(tree: Tree, by: str) -> None:
+    """Whoever asks for all that there is, by all relations: nothing is from outside of it."""
+    with TemporaryDirectory() as root:
+        sysfs = grow(Path(root), tree)
+        good, port, odd = RULES
+        given_along = attrs.evolve(EVERYTHING_ALONG, group_by=GroupBy(by))
+        scanner = SysfsScanner(
+            [good, port, attrs.evolve(odd, provision=given_along)],
+            nodes=sysfs.nodes,
+            journal=MemoryJournal(),
+            host=MemoryHostUse(),
+            sys_root=str(sysfs.root),
+        )
+        for _ in range(2):
+            found = scanner.scan().freeze("x.local").resources
+            kvm = found[good.resource][DeviceId("kvm")]
+            assert (kvm.health, kvm.nodes[0].host_path) == (Health.HEALTHY, "/dev/kvm")
+            units = found.get(odd.resource, {})
+            assert len(units) <= 40
+            for info in units.values():
+                assert all(node.host_path.startswith("/dev/") for node in info.nodes)
+                assert all(each.host_path.startswith("/run/") for each in info.mounts)
+                assert not [node for node in info.nodes if ".." in node.host_path.split("/")]
+                assert BESIDE not in str(info.nodes)
