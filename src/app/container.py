@@ -19,7 +19,7 @@ from dependency_injector.providers import (
 )
 
 from deviceplugin.adapters import system
-from deviceplugin.adapters.inotify import InotifyDirectory, NodeHotplug
+from deviceplugin.adapters.inotify import InotifyDirectory
 from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
@@ -55,6 +55,7 @@ from deviceplugin.domain.routes import RegistrationMode, Route
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
+    from deviceplugin.adapters.inotify import NodeHotplug
     from deviceplugin.adapters.uevent import UeventHotplug
     from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
@@ -118,8 +119,8 @@ class Container(DeclarativeContainer):
         CheckpointHolders, plugin_dir, worker=worker, clock=clock
     )
 
-    nodes: Provider[DeviceNodes] = Singleton(system.SystemDeviceNodes, dev_root)
-    host_use: Provider[HostUse] = Singleton(system.ProcHostUse, nodes=nodes, proc_root=proc_root)
+    nodes: Provider[DeviceNodes] = Singleton(parts.device_nodes, dev_root)
+    host_use: Provider[HostUse] = Singleton(parts.host_use, nodes=nodes, proc_root=proc_root)
     probing: Provider["KeepProbing"] = Singleton(parts.probing, worker=worker, clock=clock)
     sysfs: Provider["RuledSource"] = Singleton(
         parts.sysfs_scanner,
@@ -134,7 +135,7 @@ class Container(DeclarativeContainer):
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
     uevents: Provider["UeventHotplug"] = Singleton(parts.uevent_hotplug, rules, journal=journal)
-    node_hotplug: Provider[NodeHotplug] = Singleton(
+    node_hotplug: Provider["NodeHotplug"] = Singleton(
         parts.node_hotplug, rules, nodes=nodes, dev_root=dev_root, journal=journal
     )
     hotplugs: Provider[Any] = Selector(

@@ -6,11 +6,10 @@ Each imports what it is made of when it is made: an author's own plugin does wit
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from deviceplugin.adapters.inotify import InotifyFile, NodeHotplug
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
+    from deviceplugin.adapters.inotify import NodeHotplug
     from deviceplugin.adapters.sysfs.files import Files
     from deviceplugin.adapters.sysfs.scanner import Ask
     from deviceplugin.adapters.uevent import UeventHotplug
@@ -59,6 +58,20 @@ def parts_of(configuration: "Configuration") -> "Mapping[str, Any]":
     }
 
 
+def device_nodes(dev_root: str) -> "DeviceNodes":
+    """Return what knows the device nodes below a folder such as /dev."""
+    from deviceplugin.adapters.system import SystemDeviceNodes  # noqa: PLC0415
+
+    return SystemDeviceNodes(dev_root)
+
+
+def host_use(*, nodes: "DeviceNodes", proc_root: str) -> "HostUse":
+    """Return what tells which devices the host uses itself."""
+    from deviceplugin.adapters.system import ProcHostUse  # noqa: PLC0415
+
+    return ProcHostUse(nodes=nodes, proc_root=proc_root)
+
+
 def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
     rules: "Sequence[ResourceRule]",
     *,
@@ -105,8 +118,9 @@ def uevent_hotplug(rules: "Sequence[ResourceRule]", *, journal: "Journal") -> "U
 
 def node_hotplug(
     rules: "Sequence[ResourceRule]", *, nodes: "DeviceNodes", dev_root: str, journal: "Journal"
-) -> NodeHotplug:
+) -> "NodeHotplug":
     """Return what hears of the device nodes that these rules ask for by path."""
+    from deviceplugin.adapters.inotify import NodeHotplug  # noqa: PLC0415
     from deviceplugin.domain.discovery.rulebook import Rulebook  # noqa: PLC0415
 
     patterns = Rulebook(rules).scope.nodes
@@ -114,7 +128,7 @@ def node_hotplug(
 
 
 def follow(
-    rules: "Rulebook", *, source: "RuledSource", uevents: "UeventHotplug", nodes: NodeHotplug
+    rules: "Rulebook", *, source: "RuledSource", uevents: "UeventHotplug", nodes: "NodeHotplug"
 ) -> None:
     """Let the three go by other rules."""
     from deviceplugin.domain.discovery.bustle import matters_to  # noqa: PLC0415
@@ -129,7 +143,7 @@ def reload_configuration(  # noqa: PLR0913 - collaborators, by name
     *,
     source: "RuledSource",
     uevents: "UeventHotplug",
-    nodes: NodeHotplug,
+    nodes: "NodeHotplug",
     policies: "MutableMapping[ResourceName, Policy | None]",
     advertise: "Advertise",
     poll: "PollSource",
@@ -169,6 +183,7 @@ def watch_configuration(  # noqa: PLR0913 - collaborators, by name
     journal: "Journal",
 ) -> "WatchConfiguration | None":
     """Return what reads the configuration again; None if nobody said how that is done."""
+    from deviceplugin.adapters.inotify import InotifyFile  # noqa: PLC0415
     from deviceplugin.app.use_cases.watch_configuration import (  # noqa: PLC0415
         WatchConfiguration,
     )
