@@ -39,7 +39,8 @@ class Diagnosis:
         What a container could not be given whole is Unhealthy, whatever looks say.
         """
         health = self.steady[resource][offer.id].health
-        return attrs.evolve(offer.info, health=Health.UNHEALTHY if offer.troubles else health)
+        is_well = health is Health.HEALTHY and not offer.troubles
+        return offer.info if is_well else offer.info.unhealthy()
 
 
 def examine(

@@ -40,11 +40,17 @@ def offer(rule: ResourceRule, unit: Unit, key: DeviceId) -> Offer:
         "devpath": lead.devpath,
         "devnum": node.number if node else "",
     }
+    # Most units are one device with one node: of these nothing can be wrong, and there are many.
+    is_simple = not rule.provision.gives_more and not rule.provision.container_path
+    is_simple = is_simple and len(unit.members) == 1 and not unit.troubles
     bare = DeviceInfo(
+        nodes=[DeviceNode(node.path, permissions=rule.permissions)] if is_simple and node else (),
         numa_nodes=unit.numa_nodes,
         parent=lead.parent,
         attributes={name: value for name, value in facts.items() if value},
     )
+    if is_simple and node:
+        return Offer(unit=unit, id=key, info=bare)
     try:
         info = _provided(rule, unit, key, bare)
         Request(rule.resource, {key: info}).default()
