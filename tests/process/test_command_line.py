@@ -36,7 +36,7 @@ def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(
 ) -> None:
     """Of the domain, said thrice, the flag's counts; of the roots, the variable's, and the file's.
 
-    The file's sys_root is not there, and in the file's dev_root is no node.
+    The file's sys_root is not there, and in the file's dev_root is no node, which is told.
     """
     config = place / "plugin.yaml"
     config.write_text(
@@ -51,7 +51,9 @@ def test_a_flag_goes_before_the_environment_before_the_file_before_the_default(
             "DEVICEPLUGIN_SYS_ROOT": str(hardware.root),
         },
     )
-    assert (ended.code, ended.err) == (0, "")
+    assert ended.code == 0
+    (told,) = ended.err.splitlines()
+    assert "device_unwell resource=flag.example.com/full" in told
     (line,) = [line for line in ended.out.splitlines() if "example.com" in line]
     assert "flag.example.com/full" in line
     assert "Unhealthy" in line
