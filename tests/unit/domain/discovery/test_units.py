@@ -464,3 +464,43 @@ def test_what_comes_along_is_told_to_whoever_asks_after_it() -> None:
         "card0": Outcome.COMPANION,
     }
     assert ResourceName("x.local", "gpu") == told[0].resource
+
+
+def test_what_lacks_a_part_is_unhealthy_at_once_however_slowly_looks_are_believed() -> None:
+    """A container would be given less than it was promised."""
+    slow = attrs.evolve(GPU, unhealthy_after=3)
+    before = found([slow], [RENDER, CARD0])
+    (info,) = found([slow], [RENDER], before).devices[slow.resource].values()
+    assert info.health is Health.UNHEALTHY
+
+
+def test_what_cannot_come_along_takes_nothing_away() -> None:
+    """A whole of which an earlier resource has a part stays where it is, and its other parts."""
+    hub = attrs.evolve(
+        device("1-1", "usb", minor=1), devpath="/devices/usb/1-1", hardware_path="/devices/usb/1-1"
+    )
+    ports = [
+        attrs.evolve(
+            device(f"ttyUSB{number}", "tty", minor=number),
+            devpath=f"{hub.devpath}/ttyUSB{number}",
+            hardware_path=hub.devpath,
+        )
+        for number in range(3)
+    ]
+    first = rule("x.local/first", {"name": "ttyUSB0"})
+    second = asked(
+        "x.local/second",
+        {"name": "ttyUSB1"},
+        companions=(companion(Relation.SIBLINGS, {"subsystem": "usb"}),),
+    )
+    third = rule("x.local/third", {"name": "ttyUSB2"})
+    result = found([first, second, third], [hub, *ports])
+    health = {
+        str(name): [info.health for info in devices.values()]
+        for name, devices in result.devices.items()
+    }
+    assert health == {
+        "x.local/first": [Health.HEALTHY],
+        "x.local/second": [Health.UNHEALTHY],
+        "x.local/third": [Health.HEALTHY],
+    }
