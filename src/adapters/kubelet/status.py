@@ -13,6 +13,7 @@ from deviceplugin.domain.errors import (
     HoldersUnknownError,
     InvalidValueError,
     NotOfferedError,
+    ProbeError,
     RegistrationError,
     ScanError,
     ServingError,
@@ -33,6 +34,7 @@ STATUS: Final[Mapping[type[DevicePluginError], grpc.StatusCode]] = {
     RegistrationError: grpc.StatusCode.UNAVAILABLE,
     ServingError: grpc.StatusCode.UNAVAILABLE,
     HoldersUnknownError: grpc.StatusCode.UNAVAILABLE,
+    ProbeError: grpc.StatusCode.UNAVAILABLE,
     ScanError: grpc.StatusCode.UNAVAILABLE,
     StoppedError: grpc.StatusCode.UNAVAILABLE,
 }

@@ -120,7 +120,7 @@ def _names(known: Known) -> Sequence[DeviceId]:
     ]
     texts.append("-".join(filter(None, (*traits.known, known.name))))
     texts.append(f"{texts[-1]}-{_digest(known.place)}")
-    return [DeviceId.shorten(_plain(text)) for text in texts]
+    return [DeviceId.shorten(_plain(text)) for text in texts if text]
 
 
 def _plain(text: str) -> str:

@@ -45,6 +45,7 @@ def after(*scans: Sequence[Candidate]) -> Identities:
         (Traits(address="A"), "A"),
         (Traits(part="tty"), "ttyUSB0"),
         (Traits(), "ttyUSB0"),
+        (Traits(serial="/"), "_-8a5edab28263"),
     ],
 )
 def test_an_id_is_made_of_the_most_telling_trait(traits: Traits, expected: str) -> None:
@@ -209,3 +210,9 @@ def test_ids_stay_through_any_coming_and_going(
         stayed = now.keys() & had.keys()
         assert {port: now[port] for port in stayed} == {port: had[port] for port in stayed}
         had = now
+
+
+def test_what_has_neither_name_nor_traits_is_known_by_its_place() -> None:
+    """Such as a group that is named by nothing but a slash."""
+    (key,) = ids([Candidate(name="", devpath="/x", traits=Traits())]).values()
+    assert key
