@@ -206,7 +206,8 @@ async def test_nothing_that_is_needed_is_kept_beside_the_kubelets_socket_but_soc
         theirs = _names(tmp_path) | {CHECKPOINT}
         async with _serving(manager):
             await _lists(kubelet, "a", "b")
-            ours = _names(tmp_path) - theirs
+            # The kubelet writes its checkpoint under a name with a dot first.
+            ours = {name for name in _names(tmp_path) - theirs if not name.startswith(".")}
             assert ours == {each.name for each in _ours(tmp_path) if each.is_socket()}
             (tmp_path / "plain").touch()
             await beside(kubelet.restart)
