@@ -72,7 +72,8 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     },
     Phase.GREETED: {
         Signal.ACCEPTED: _LIST,
-        Signal.UNCLEAR: _LIST,
+        # The stream is no proof: anybody may have opened it.
+        Signal.UNCLEAR: Step(Phase.DOUBTING, (Command.SET_DOUBT_TIMER,)),
         Signal.REFUSED: _RETREAT,
         Signal.UNREACHABLE: _HOLD,
         Signal.FORBIDDEN: _HOLD_SLOWLY,
@@ -94,8 +95,8 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
+    # Not before the timer: a Register that succeeds late is to find us. Nor does a stream end it.
     Phase.DOUBTING: {
-        Signal.STREAM_OPENED: _LIST,
         Signal.TIMER: _RETREAT,
         Signal.SOCKET_LOST: _RETREAT,
         Signal.KUBELET_CONFIRMED: Step(Phase.DOUBTING, (Command.FORGET_FAILURES,)),

@@ -166,6 +166,7 @@ class KeepRegistered:
             devices=self._plugin.devices,
             opened=partial(self._send, Signal.STREAM_OPENED, number),
             ended=partial(self._send, Signal.STREAM_ENDED, number),
+            is_known=self._is_steady,
         )
         try:
             plugin = attrs.evolve(self._plugin, devices=devices)
@@ -221,6 +222,9 @@ class KeepRegistered:
     @property
     def _endpoint(self) -> str:
         return "" if self._incarnation is None else self._incarnation.endpoint
+
+    def _is_steady(self) -> bool:
+        return self._phase is Phase.STEADY
 
     def _is_ours(self, incarnation: Incarnation) -> bool:
         return self._way.directory.identity(incarnation.endpoint) == incarnation.identity

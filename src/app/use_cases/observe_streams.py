@@ -13,24 +13,24 @@ from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices
 
 @attrs.define
 class ObservedDevices(AdvertisesDevices):
-    """Passes everything on; tells when a stream opens while there is none, and when it is ended.
+    """Passes everything on; tells when a stream opens and ends that may be the kubelet's.
 
     A kubelet opens one stream to an incarnation, and its end is the only sign of a kubelet that
-    died or cut it. Streams that open beside it, such as a person's who looks at the lists, are
-    nobody's sign: neither may theirs be taken for the kubelet's end nor hide it. A stream that
-    ends by itself, because the resource is retired, is no such sign either.
+    died or cut it. Until that stream `is_known`, each may be it: then the end of a person's who
+    looks at the lists costs a registration, because the kubelet's must never be missed. Those that
+    open later are nobody's sign. A stream that ends by itself, because the resource is retired, is
+    no sign either.
     """
 
     devices: AdvertisesDevices
     opened: Callable[[], None]
     ended: Callable[[], None]
-    _watched: bool = attrs.field(default=False, init=False)
+    is_known: Callable[[], bool]
 
     async def watch(self) -> AsyncGenerator[Listing]:
         """Yield what the devices yield."""
-        is_first, retired = not self._watched, False
-        if is_first:
-            self._watched = True
+        counts, retired = not self.is_known(), False
+        if counts:
             self.opened()
         try:
             async with aclosing(self.devices.watch()) as listings:
@@ -38,10 +38,8 @@ class ObservedDevices(AdvertisesDevices):
                     yield listing
             retired = True
         finally:
-            if is_first:
-                self._watched = False
-                if not retired:
-                    self.ended()
+            if counts and not retired:
+                self.ended()
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
         """Return the devices' grant."""

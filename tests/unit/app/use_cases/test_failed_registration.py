@@ -9,7 +9,6 @@ from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
 from deviceplugin.domain.events import (
     RegistrationFailed,
     RegistrationFailedAgain,
-    RegistrationLost,
     ServingFailed,
     ServingFailedAgain,
 )
@@ -113,17 +112,30 @@ async def test_after_an_unclear_register_a_new_server_registers(
 
 
 @pytest.mark.parametrize("lose", COMPLETED.values(), ids=COMPLETED)
-async def test_an_unclear_register_that_the_kubelet_completes_is_a_good_one(
+async def test_an_unclear_register_that_the_kubelet_completes_is_made_anew(
     node: "type[Node]", lose: "Callable[[Node], None]"
 ) -> None:
+    """Its stream is no proof that it was completed; the second one is well."""
     async with node() as here:
         lose(here)
         await here.start_kubelet()
         await here.clock.advance(120)
         assert here.is_well()
-        assert here.registrations == 1
+        assert here.registrations == 2
         assert here.keeper.phase is Phase.STEADY
-        assert here.journal.of(RegistrationLost) == ()
+
+
+async def test_a_person_who_looks_is_not_taken_for_the_kubelet(node: "type[Node]") -> None:
+    """Though the look is the only stream when Register ends without an answer."""
+    async with node() as here:
+        here.kubelet.hang_next(completing=False)
+        await here.start_kubelet()
+        look = here.kubelet.host.served[-1].listings()
+        await anext(look)
+        await here.clock.advance(120)
+        assert here.is_well()
+        assert here.registrations == 2
+        await look.aclose()
 
 
 class SilentKubelet(Registrar):

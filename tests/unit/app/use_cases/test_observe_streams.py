@@ -24,6 +24,7 @@ class Observed:
         node = DeviceInfo(nodes=[DeviceNode("/dev/a")])
         self.board = Board(Inventory().observe({DeviceId("a"): node}))
         self.told: list[str] = []
+        self.known = False
         self.devices = ObservedDevices(
             devices=ServeDevices(
                 resource=ResourceName("example.com", "widget"),
@@ -34,6 +35,7 @@ class Observed:
             ),
             opened=partial(self.told.append, "opened"),
             ended=partial(self.told.append, "ended"),
+            is_known=lambda: self.known,
         )
 
 
@@ -63,11 +65,12 @@ async def test_a_stream_whose_reader_is_cancelled_ends() -> None:
     assert observed.board.readers == 0
 
 
-async def test_a_stream_beside_the_first_hides_nothing_and_is_no_sign() -> None:
+async def test_a_stream_beside_the_known_one_hides_nothing_and_is_no_sign() -> None:
     """A person's look at the lists, left open, must not hide that the kubelet is gone."""
     observed = Observed()
     kubelets, persons = observed.devices.watch(), observed.devices.watch()
     await anext(kubelets)
+    observed.known = True
     await anext(persons)
     assert observed.told == ["opened"]
     await kubelets.aclose()
@@ -76,14 +79,17 @@ async def test_a_stream_beside_the_first_hides_nothing_and_is_no_sign() -> None:
     assert observed.told == ["opened", "ended"]
 
 
-async def test_a_stream_that_is_ended_beside_the_first_is_no_loss() -> None:
-    observed = Observed()
-    kubelets, persons = observed.devices.watch(), observed.devices.watch()
-    await anext(kubelets)
-    await anext(persons)
-    await persons.aclose()
-    assert observed.told == ["opened"]
-    await kubelets.aclose()
+async def test_while_none_is_known_the_end_of_any_stream_is_a_sign() -> None:
+    """Whichever came first: a person may have looked before the kubelet did."""
+    for number in range(2):
+        observed = Observed()
+        both = [observed.devices.watch() for _ in range(2)]
+        for stream in both:
+            await anext(stream)
+        observed.known = True
+        await both[number].aclose()
+        assert observed.told == ["opened", "opened", "ended"]
+        await both[1 - number].aclose()
 
 
 async def test_a_stream_after_the_end_of_the_last_is_told_of_again() -> None:
