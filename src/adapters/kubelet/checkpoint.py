@@ -27,6 +27,8 @@ CHECKPOINT: Final = "kubelet_internal_checkpoint"
 """The file's name in the plugin directory."""
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Room for tens of thousands of held devices; what is larger is no checkpoint."""
+MAX_DEVICES: Final = 10_000
+"""Of one resource: so many fit into a list that a kubelet takes, beside those that are found."""
 
 _NODE: Final = re.compile("[0-9]{1,4}")
 
@@ -55,9 +57,13 @@ class CheckpointHolders(Holders):
         except OSError as error:
             raise self._unknown(os.strerror(error.errno or 0)) from error
         try:
-            return collected(_named(json.loads(data)))
+            held = collected(_named(json.loads(data)))
         except (ValueError, RecursionError) as error:
             raise self._unknown(f"is no JSON: {error}") from error
+        for resource, ids in held.items():
+            if len(ids) > MAX_DEVICES:
+                raise self._unknown(f"names {len(ids)} devices of {resource}: no node has so many")
+        return held
 
     def _content(self) -> bytes:
         # Not to wait for a writer, should it be a pipe.

@@ -13,7 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviceplugin.adapters.kubelet import checkpoint
-from deviceplugin.adapters.kubelet.checkpoint import CHECKPOINT, CheckpointHolders
+from deviceplugin.adapters.kubelet.checkpoint import (
+    CHECKPOINT,
+    MAX_DEVICES,
+    CheckpointHolders,
+)
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.domain.errors import HoldersUnknownError
@@ -84,6 +88,16 @@ def test_ids_by_node_and_the_older_form_without_nodes_are_read(
 ) -> None:
     put(tmp_path, entry(ids))
     assert held(tmp_path) == {"a", "b"}
+
+
+def test_a_file_that_names_more_than_a_list_could_is_not_believed(tmp_path: Path) -> None:
+    """Its devices would leave no room for those that are there."""
+    many = [f"{number:063}" for number in range(MAX_DEVICES)]
+    put(tmp_path, entry({"0": many}))
+    assert len(held(tmp_path)) == MAX_DEVICES
+    put(tmp_path, entry({"0": many, "1": ["more"]}))
+    with pytest.raises(HoldersUnknownError, match="names 10001 devices of example.com/widget"):
+        held(tmp_path)
 
 
 def test_the_key_of_a_node_that_is_none_tells_of_no_node(tmp_path: Path) -> None:
