@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -22,6 +22,16 @@ class Figures:
     threads: int
     descriptors: int
     tasks: int
+
+    @classmethod
+    def least(cls, looks: Sequence[Self]) -> Self:
+        """Return the least of each."""
+        return cls(
+            **{
+                field.name: min(getattr(each, field.name) for each in looks)
+                for field in attrs.fields(cls)
+            }
+        )
 
 
 class Subject:
