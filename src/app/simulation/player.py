@@ -32,14 +32,14 @@ class CommandFailedError(Exception):
 class Player:
     """Carries out commands, one after the other, and shows what came of them.
 
-    It knows the pods that it has admitted by name. `ended` is set by `quit`.
+    It knows the kubelet's pods by name, which is the uid of those that an earlier process left.
+    `ended` is set by `quit`.
     """
 
     def __init__(self, kubelet: FakeKubelet, screen: Screen) -> None:
         """Do nothing yet."""
         self._kubelet = kubelet
         self._screen = screen
-        self._pods: dict[str, Pod] = {}
         self._numbers = itertools.count(1)
         self.ended = False
 
@@ -122,7 +122,7 @@ class Player:
     @_do.register
     def _(self, command: do.Allocate) -> None:
         name = command.pod or f"pod-{next(self._numbers)}"
-        if name in self._pods:
+        if name in self._pods():
             raise CommandFailedError(
                 f"there is a pod {name} already: write `remove {name}` first, or another name"
             )
@@ -139,9 +139,7 @@ class Player:
     def _admit(self, pod: Pod) -> None:
         verdict = self._kubelet.admit(pod)
         if isinstance(verdict, PodRejected):
-            self._pods.pop(pod.name, None)
             raise CommandFailedError(f"{pod.name} rejected: {verdict.reason}: {verdict.message}")
-        self._pods[pod.name] = pod
         self._screen.line(f"{pod.name} admitted")
         headings = ("Container", "What", "In the container", "From the host")
         self._screen.table(headings, grants(verdict))
@@ -155,7 +153,6 @@ class Player:
     @_do.register
     def _(self, command: do.Remove) -> None:
         self._kubelet.remove(self._pod(command.pod))
-        del self._pods[command.pod]
 
     @_do.register
     def _(self, command: do.Prefer) -> None:
@@ -163,10 +160,14 @@ class Player:
         self._screen.line(f"preferred: {', '.join(sorted(ids)) or 'none in particular'}")
 
     def _pod(self, name: str) -> Pod:
-        if name not in self._pods:
-            known = ", ".join(self._pods) or "none"
+        pods = self._pods()
+        if name not in pods:
+            known = ", ".join(pods) or "none"
             raise CommandFailedError(f"there is no pod {name}; there is {known}")
-        return self._pods[name]
+        return pods[name]
+
+    def _pods(self) -> dict[str, Pod]:
+        return {pod.name: pod for pod in self._kubelet.pods}
 
     # --- looking ---
 

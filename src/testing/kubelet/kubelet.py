@@ -73,7 +73,6 @@ class FakeKubelet:
         )
         self._life: Life | None = None
         self._begun: Life | None = None
-        self._adopted = False
         self._turn = threading.Lock()
         self._node: dict[str, Quantity] = {}
 
@@ -109,9 +108,6 @@ class FakeKubelet:
             except BaseException:
                 life.end()
                 raise
-            if not self._adopted:  # pods that another process left keep what they hold
-                self._setup.active.add(*life.manager.allocations.pods)
-                self._adopted = True
             self._life = life
 
     def stop(self) -> None:
@@ -197,6 +193,11 @@ class FakeKubelet:
             return dict(self._node)
 
     # --- pods ---
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods that run. One that another process left is named by its uid."""
+        return self._setup.active.pods
 
     def admit(self, pod: Pod) -> Verdict:
         """Admit a pod and return how that ended. One at a time, and without any time limit.

@@ -110,6 +110,8 @@ class Life:
     def start(self) -> None:
         """Clean the directory, then bind, then listen; raises `OSError`."""
         setup = self._setup
+        # Before anybody can ask: what pods hold that nobody knows is freed at the first question.
+        setup.active.adopt(self.manager.allocations.pods)
         self._server.prepare(partial(add_RegistrationServicer_to_server, self._registrar()))
         self._pod_resources.prepare(
             partial(add_PodResourcesListerServicer_to_server, self._lister())

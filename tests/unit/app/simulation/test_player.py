@@ -217,6 +217,28 @@ def test_pods_are_known_by_name(on: Play) -> None:
     on(f"allocate {WIDGET} 3 --pod p")
 
 
+def test_pods_that_an_earlier_process_left_are_known_by_uid(on: Play) -> None:
+    """All that is done to a pod can be done to them; a refusal tells which there are."""
+    on(f"allocate {WIDGET} 2 --init 1 --pod p")
+    (pod,) = on.kubelet.pods
+    on("stop")
+    with FakeKubelet(on.kubelet.directory) as kubelet:
+        second = Play(kubelet)
+        assert second.problem("remove p") == f"there is no pod p; there is {pod.uid}"
+        second.plugin.serve().register()
+        second(f"wait {WIDGET} allocatable 3")
+        second(f"again {pod.uid}")
+        assert second.paper.lines == [f"{pod.uid} admitted"]
+        second(f"pre-start {pod.uid}")
+        second("pod-resources")
+        assert {(row[1], row[2]) for row in second.paper.rows} >= {(pod.uid, "main")}
+        assert second.plugin.calls("Allocate") == []
+        second(f"remove {pod.uid}")
+        assert second.problem(f"again {pod.uid}").endswith("there is none")
+        second(f"allocate {WIDGET} 3 --pod p")
+        second.plugin.stop()
+
+
 def test_a_dead_kubelet_tells_nobody_who_holds_what(on: Play) -> None:
     """Its socket is there, and nobody answers."""
     on("stop")

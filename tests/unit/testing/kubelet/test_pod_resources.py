@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +29,8 @@ from deviceplugin.testing.kubelet import (
 from deviceplugin.testing.kubelet.rate import Rate
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from concurrent.futures import Future
 
     from tests.unit.testing.kubelet.conftest import BarePlugin, Listing
 
@@ -117,6 +119,27 @@ def test_pods_of_an_earlier_process_are_told_by_uid(
     plugin.stop()
     with FakeKubelet(kubelet.directory, profile=kubelet.profile) as other:
         assert listed(other) == {("default", pod.uid): {"main": [(i, ()) for i in "abc"]}}
+
+
+def test_pods_of_an_earlier_process_are_known_before_anybody_can_ask(
+    kubelet: FakeKubelet, plugin: BarePlugin, in_thread: Callable[..., Future[None]]
+) -> None:
+    """The first question frees what unknown pods hold."""
+    pod = Pod.asking("p", {WIDGET: 3})
+    kubelet.admit(pod)
+    kubelet.stop()
+    plugin.stop()
+    kubelet.socket.unlink()
+    other = FakeKubelet(kubelet.directory, profile=kubelet.profile)
+    other.faults.bind_to_listen = 3600
+    starting = in_thread(other.start)
+    try:
+        while not kubelet.socket.is_socket():
+            time.sleep(0.005)
+        assert [each.uid for each in other.pods] == [pod.uid]
+    finally:
+        other.stop()
+    starting.result(PATIENCE)
 
 
 def test_a_device_has_an_entry_for_each_of_its_nodes(
