@@ -20,7 +20,7 @@ from benchmarks.discovery import (
 )
 from benchmarks.hotplug import TRIGGER, hotplug, idle
 from benchmarks.measures import allocate, memory
-from benchmarks.reactions import change, restart, stream_cut
+from benchmarks.reactions import change, restart, stream_cut, watcher
 from benchmarks.results import Result
 from benchmarks.subject import Kind
 
@@ -42,7 +42,8 @@ def _row(table: Table, result: Result) -> None:
 def _measures(kind: Kind) -> list[Callable[[], Result]]:
     """Return what is measured; what needs a kubelet only to register is measured with fakes."""
     restarts = [partial(restart, kind, count) for count in _COUNTS]
-    reactions = [partial(stream_cut, kind), *restarts]
+    cuts = [partial(stream_cut, kind, way) for way in ("auto", "watcher")]
+    reactions = [*cuts, *restarts, partial(watcher, kind)]
     if kind.binary:
         return reactions
     looks = [scan_some, scan_every, rescan_some, rescan_every, growth, many_rules]

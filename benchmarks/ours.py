@@ -28,4 +28,10 @@ class Bench:
 
 
 if __name__ == "__main__":
-    Manager("bench.example.com", Bench(int(sys.argv[2])), plugin_dir=sys.argv[1]).run()
+    directory, count, *way = sys.argv[1:]
+    Manager(
+        "bench.example.com",
+        Bench(int(count)),
+        plugin_dir=directory,
+        registration=way[0] if way else "auto",
+    ).run()

@@ -104,13 +104,13 @@ class Subject:
 
 
 @contextmanager
-def subject(module: str, resources: int, kind: Kind) -> Generator[Subject]:
+def subject(module: str, resources: int, kind: Kind, *more: str) -> Generator[Subject]:
     """Run `benchmarks.<module>` with so many resources, registered and listed."""
     with kind.kubelet() as kubelet:
         command = [sys.executable, "-m", f"benchmarks.{module}"]
         given, orders = os.pipe()
         process = subprocess.Popen(  # noqa: S603 - our own module
-            [*command, str(kubelet.directory), str(resources)], stdin=given
+            [*command, str(kubelet.directory), str(resources), *more], stdin=given
         )
         os.close(given)
         try:
