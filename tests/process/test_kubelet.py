@@ -99,6 +99,30 @@ def test_a_script_that_cannot_be_read_is_not_begun(place: Path) -> None:
     assert not (place / "plugins").exists()
 
 
+def test_a_script_may_begin_with_a_byte_order_mark(place: Path) -> None:
+    """As editors of other systems write it; the second line is at fault here, and told as such."""
+    played = place / "script"
+    played.write_text("show\nshwo\n", encoding="utf-8-sig")
+    ended = ran(*KUBELET, "--dir", "plugins", "--script", str(played), place=place)
+    assert ended.code == 2
+    assert f"{played}:2: there is no command 'shwo'" in ended.err
+    assert f"{played}:1:" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sleep 1e300", "restart 1e300", f"allocate a/b {'1' * 5000}", f"{'fails ' * 2000}show"],
+    ids=lambda line: line[:12],
+)
+def test_a_number_beyond_all_bounds_is_told_with_its_line(place: Path, line: str) -> None:
+    """Before anything is done, as any other bad line."""
+    played = script(place, "show", line)
+    ended = ran(*KUBELET, "--dir", "plugins", "--script", str(played), place=place)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{played}:2: " in ended.err
+    assert "Traceback" not in ended.err
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

@@ -113,7 +113,7 @@ def kubelet(  # noqa: PLR0913 - a parameter for each flag
 def _parsed(script: str) -> Sequence[tuple[int, Command]]:
     name = _shown(script)
     try:
-        with click.open_file(script, encoding="utf-8") as file:
+        with click.open_file(script, encoding="utf-8-sig") as file:
             return parse_all(file)
     except OSError as error:
         raise click.FileError(name, error.strerror) from None

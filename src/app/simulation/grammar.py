@@ -12,6 +12,9 @@ from deviceplugin.app.simulation.words import BadLineError, Words
 COUNTED: Final = ("capacity", "allocatable", "allocated", "streams", "registrations")
 """What `wait` can wait for."""
 
+_DEEPEST: Final = 8
+"""How often `fails` may stand before a command."""
+
 Reader: TypeAlias = Callable[[Words], do.Command]
 
 
@@ -114,6 +117,8 @@ def _wait(words: Words) -> do.Command:
 
 
 def _fails(words: Words) -> do.Command:
+    if words.repeated("fails") >= _DEEPEST:
+        raise words.wrong(f"fails stands more than {_DEEPEST} times before a command")
     command = parse(words.quoted_rest())
     if command is None:
         raise words.wrong("COMMAND is missing")

@@ -2,11 +2,18 @@
 
 import math
 import shlex
-from typing import Self
+from itertools import takewhile
+from typing import Final, Self
 
 import attrs
 
 from deviceplugin.domain.errors import InvalidValueError
+
+MOST: Final = 1_000_000
+"""The largest whole number: beyond it a protocol, or the memory of a machine, has its end."""
+LONGEST: Final = 86_400
+"""The longest time in seconds, a day: the system's clocks take no number whatever."""
+_SHOWN: Final = 40
 
 
 class BadLineError(InvalidValueError):
@@ -45,9 +52,12 @@ class Words:
         if default is not None and not self._left:
             return default
         text = self.word(what)
-        if not (text.isascii() and text.isdigit()) or int(text) < least:
-            raise self.wrong(f"{what} is {text!r}, which is no whole number from {least} on")
-        return int(text)
+        number = _whole(text)
+        if number is None or not least <= number <= MOST:
+            raise self.wrong(
+                f"{what} is {_short(text)}, which is no whole number from {least} to {MOST}"
+            )
+        return number
 
     def seconds(self, what: str, default: float | None = None) -> float:
         """Take a number of seconds; `default` if no word is left."""
@@ -58,8 +68,10 @@ class Words:
             seconds = float(text)
         except ValueError:
             seconds = math.nan
-        if not 0 <= seconds < math.inf:
-            raise self.wrong(f"{what} is {text!r}, which is no number of seconds")
+        if not 0 <= seconds <= LONGEST:
+            raise self.wrong(
+                f"{what} is {_short(text)}, which is no number of seconds from 0 to {LONGEST}"
+            )
         return seconds
 
     def resource(self) -> str:
@@ -85,6 +97,10 @@ class Words:
         del self._left[0]
         return True
 
+    def repeated(self, name: str) -> int:
+        """Return how many of the words from here on are this one; takes none."""
+        return sum(1 for _ in takewhile(name.__eq__, self._left))
+
     def rest(self) -> str:
         """Take all that is left as one text."""
         text, self._left = " ".join(self._left), []
@@ -103,3 +119,15 @@ class Words:
     def wrong(self, problem: str) -> BadLineError:
         """Return an error that shows how it is written."""
         return BadLineError(f"{problem}; write: {self.usage}" if self.usage else problem)
+
+
+def _whole(text: str) -> int | None:
+    """Return a whole number, None if it is none or has far more digits than any that counts."""
+    digits = text.lstrip("0")
+    if not (text.isascii() and text.isdigit()) or len(digits) > len(str(MOST)):
+        return None
+    return int(digits or "0")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

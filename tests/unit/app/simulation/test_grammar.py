@@ -12,6 +12,12 @@ WIDGET = "example.com/widget"
 GADGET = "example.com/gadget"
 
 
+def nested(times: int, command: do.Command) -> do.Command:
+    for _ in range(times):
+        command = do.Fails(command)
+    return command
+
+
 @pytest.mark.parametrize(
     ("line", "command"),
     [
@@ -60,6 +66,11 @@ GADGET = "example.com/gadget"
         ("sleep 2", do.Sleep(2)),
         (f"fails cut {WIDGET}", do.Fails(do.Cut(WIDGET))),
         ("fails reject 1 'a  b'", do.Fails(do.Spoil(how="reject", reason="a  b"))),
+        ("sleep 86400", do.Sleep(86_400)),
+        (f"prefer {WIDGET} 1000000", do.Prefer(WIDGET, 1_000_000)),
+        (f"prefer {WIDGET} {'0' * 5000}7", do.Prefer(WIDGET, 7)),
+        (f"prefer {WIDGET} 00", do.Prefer(WIDGET, 0)),
+        ("fails " * 8 + "show", nested(8, do.Show())),
         ("help", do.Help()),
         ("quit  # and good night", do.Quit()),
         ("", None),
@@ -80,13 +91,37 @@ def test_a_line_is_a_command(line: str, command: do.Command | None) -> None:
         ("cut widget", "'widget' is no resource; write it with its domain"),
         ("allocate", "RESOURCE is missing; write: allocate RESOURCE N"),
         (f"allocate {WIDGET}", "N is missing; write: allocate"),
-        (f"allocate {WIDGET} -1", "N is '-1', which is no whole number from 0 on"),
-        (f"allocate {WIDGET} ²", "N is '²', which is no whole number from 0 on"),
-        (f"allocate {WIDGET} 1 --init 0", "M is '0', which is no whole number from 1 on"),
-        ("reject 0", "TIMES is '0', which is no whole number from 1 on"),
-        ("restart soon", "GAP is 'soon', which is no number of seconds; write: restart [GAP]"),
+        (
+            f"allocate {WIDGET} -1",
+            "N is '-1', which is no whole number from 0 to 1000000; write: allocate",
+        ),
+        (f"allocate {WIDGET} ²", "N is '²', which is no whole number from 0 to 1000000"),
+        (f"allocate {WIDGET} {'9' * 5000}", f"N is '{'9' * 40}...', which is no whole number"),
+        (f"prefer {WIDGET} 1000001", "N is '1000001', which is no whole number from 0 to 1000000"),
+        (f"allocate {WIDGET} 1 --init 0", "M is '0', which is no whole number from 1 to 1000000"),
+        ("reject 0", "TIMES is '0', which is no whole number from 1 to 1000000"),
+        ("hang 99999999999", "TIMES is '99999999999', which is no whole number from 1 to"),
+        (
+            "restart soon",
+            "GAP is 'soon', which is no number of seconds from 0 to 86400; write: restart [GAP]",
+        ),
         ("sleep nan", "SECONDS is 'nan', which is no number of seconds"),
         ("sleep -1", "SECONDS is '-1', which is no number of seconds"),
+        ("sleep 1e300", "SECONDS is '1e300', which is no number of seconds from 0 to 86400"),
+        ("sleep 86400.5", "SECONDS is '86400.5', which is no number of seconds from 0 to 86400"),
+        ("restart 1e300", "GAP is '1e300', which is no number of seconds from 0 to 86400"),
+        ("late 1e300", "SECONDS is '1e300', which is no number of seconds from 0 to 86400"),
+        ("delay 1e300", "SECONDS is '1e300', which is no number of seconds from 0 to 86400"),
+        ("delay 0 listen 1e300", "SECONDS is '1e300', which is no number of seconds from 0 to"),
+        (
+            f"wait {WIDGET} capacity 1 within 1e300",
+            "SECONDS is '1e300', which is no number of seconds from 0 to 86400",
+        ),
+        (
+            f"{'fails ' * 2000}show",
+            "fails stands more than 8 times before a command; write: fails",
+        ),
+        (f"{'fails ' * 9}show", "fails stands more than 8 times before a command; write: fails"),
         (f"wait {WIDGET} beauty 1", "'beauty' is no WHAT; it is one of capacity, allocatable"),
         ("fails", "COMMAND is missing; write: fails COMMAND"),
         ("fails shwo", "there is no command 'shwo'"),
