@@ -140,11 +140,33 @@ def test_what_cannot_be_used_is_refused(place: Path, flags: list[str], said: str
 
 
 def test_a_directory_that_cannot_be_served_is_an_error(place: Path) -> None:
-    """As one whose path is too long for a socket."""
-    ended = ran(*KUBELET, "--dir", "x" * 120, place=place)
-    assert ended.code == 1
-    assert "AF_UNIX path too long" in ended.err
+    """As one whose path is too long for a socket. It is named, and nothing of it is left."""
+    for name in ("x" * 120, "y" * 300, "/".join("z" * 60)):
+        ended = ran(*KUBELET, "--dir", name, place=place)
+        assert ended.code == 2
+        said = " ".join(ended.err.split())
+        assert f"{place / name}/kubelet.sock has " in said
+        assert "give a directory with a shorter path" in said
+        assert "Traceback" not in ended.err
+        assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["/proc/nope", "/proc", "/dev/null/nope"])
+def test_a_directory_that_the_system_does_not_let_us_have_is_an_error(
+    place: Path, path: str
+) -> None:
+    ended = ran(*KUBELET, "--dir", path, place=place)
+    assert ended.code == 2
+    assert f"{path} cannot be the plugin directory: " in ended.err
+    assert "give one that you may make and write to" in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_help_tells_what_is_removed_from_the_directory(place: Path) -> None:
+    ended = ran(*KUBELET, "--help", place=place)
+    said = " ".join(ended.out.split())
+    assert "with --profile 1.28 all plain files and links as well" in said
+    assert "`delete-directory` removes the directory with all that is in it" in said
 
 
 HIDDEN = """

@@ -23,7 +23,7 @@ _POLICIES: Final = ("none", "best-effort", "restricted", "single-numa-node")
     "directory",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
-    help="Plugin directory; made if it is missing",
+    help="Plugin directory, of its own; made if it is missing",
 )
 @click.option(
     "--profile",
@@ -81,6 +81,10 @@ def kubelet(  # noqa: PLR0913 - a parameter for each flag
     It lives until SIGTERM or SIGINT, the end of the script, or `quit`. It takes commands from the
     script, else from standard input, a line each; `help` shows them.
 
+    Give it a directory of its own: at each start it removes the sockets there, with --profile 1.28
+    all plain files and links as well, as that kubelet does. `delete-directory` removes the
+    directory with all that is in it.
+
     Exit codes: 0 it ended as told, 1 a command of the script failed, 2 what was given cannot be
     used.
     """
@@ -107,7 +111,10 @@ def kubelet(  # noqa: PLR0913 - a parameter for each flag
 
     for number in ENDING:
         signal.signal(number, end)
-    return session.run()
+    try:
+        return session.run()
+    except kit.UnusableDirectoryError as error:
+        raise click.BadParameter(str(error), param_hint="--dir") from None
 
 
 def _parsed(script: str) -> Sequence[tuple[int, Command]]:

@@ -161,7 +161,9 @@ GRAMMAR: Final[Mapping[str, Entry]] = {
             _delay,
         ),
         Entry(
-            "delete-directory", "delete it under the living kubelet", _always(do.DeleteDirectory())
+            "delete-directory",
+            "delete it under the living kubelet, with all files in it",
+            _always(do.DeleteDirectory()),
         ),
         Entry("make-directory", "make it anew", _always(do.MakeDirectory())),
         Entry(

@@ -107,7 +107,7 @@ class Session:
     def run(self) -> int:
         """Live until the commands or `end` say so; return the exit code.
 
-        Raises `OSError` if the kubelet cannot start.
+        Raises `UnusableDirectoryError` if the kubelet cannot start there.
         """
         teller = threading.Thread(target=self._tell, name="teller")
         with self._kubelet:

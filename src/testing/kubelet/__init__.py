@@ -17,6 +17,7 @@ from deviceplugin.testing.kubelet.errors import (
     KubeletDownError,
     KubeletPanicError,
     KubeletRunningError,
+    UnusableDirectoryError,
 )
 from deviceplugin.testing.kubelet.faults import (
     DropEarly,
@@ -119,6 +120,7 @@ __all__ = [
     "StreamEnded",
     "StreamOpened",
     "Unserved",
+    "UnusableDirectoryError",
     "Verdict",
     "ask_pod_resources",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from deviceplugin.testing.kubelet.errors import UnusableDirectoryError
 from deviceplugin.testing.kubelet.profile import Profile
 
 KUBELET_SOCKET: Final = "kubelet.sock"
@@ -18,6 +19,8 @@ REGISTRY: Final = "plugins_registry"
 """Below the kubelet's root: where the plugin manager looks for sockets."""
 POD_RESOURCES: Final = "pod-resources"
 """Below the kubelet's root: where another kubelet.sock tells who holds what."""
+_LONGEST_SOCKET: Final = 107
+"""Bytes of a socket's path, by the system (unix(7)): 108 with the zero at the end."""
 _USUAL: Final = "device-plugins"
 
 
@@ -37,6 +40,32 @@ def socket_of(directory: Path, endpoint: str) -> Path:
     is the directory itself (filepath.Join).
     """
     return Path(os.path.normpath(f"{directory}/{endpoint}"))
+
+
+def make(directory: Path) -> None:
+    """Make the directory if it is missing; raises `UnusableDirectoryError`.
+
+    A path that is too long for the socket in it is not even made.
+    """
+    path = directory / KUBELET_SOCKET
+    length = len(os.fsencode(path))
+    if length > _LONGEST_SOCKET:
+        raise UnusableDirectoryError(
+            f"{path} has {length} bytes, and the path of a socket {_LONGEST_SOCKET} at most: give"
+            " a directory with a shorter path, such as one in /tmp"
+        )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise unusable(directory, problem) from problem
+
+
+def unusable(directory: Path, problem: OSError) -> UnusableDirectoryError:
+    """Return what is said where the system lets no kubelet live in a directory."""
+    return UnusableDirectoryError(
+        f"{directory} cannot be the plugin directory: {problem}; give one that you may make and"
+        " write to, such as one in /tmp"
+    )
 
 
 def clean(directory: Path, profile: Profile, chance: Random) -> None:

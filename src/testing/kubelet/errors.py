@@ -3,6 +3,7 @@
 FakeKubeletError
 ├── KubeletDownError (ConnectionError)    it is stopped, or was while it worked for you
 ├── KubeletRunningError (RuntimeError)    it was started twice
+├── UnusableDirectoryError (OSError)       it cannot have its plugin directory, or socket, there
 ├── KubeletPanicError (RuntimeError)      the real one would have crashed; so has this one
 ├── ContainerStartError (RuntimeError)    the container is not created; the kubelet would retry
 ├── RefusedError (ValueError)             Register fails with this text
@@ -23,6 +24,10 @@ class KubeletDownError(FakeKubeletError, ConnectionError):
 
 class KubeletRunningError(FakeKubeletError, RuntimeError):
     """The kubelet is running already. Stop it first."""
+
+
+class UnusableDirectoryError(FakeKubeletError, OSError):
+    """The plugin directory cannot be made, or no socket in it: give another, as the text says."""
 
 
 class KubeletPanicError(FakeKubeletError, RuntimeError):

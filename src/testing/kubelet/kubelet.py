@@ -96,12 +96,11 @@ class FakeKubelet:
     def start(self) -> None:
         """Clean the directory and listen; returns when plugins can register.
 
-        Raises `KubeletRunningError`, and `OSError` if kubelet.sock cannot be bound.
+        Raises `KubeletRunningError`, `UnusableDirectoryError` if there can be no kubelet.sock.
         """
         with self._turn:
             if self._life is not None:
                 raise KubeletRunningError("the fake kubelet is running already")
-            self.directory.mkdir(parents=True, exist_ok=True)
             life = self._begun = Life(self._setup)
             try:
                 life.start()

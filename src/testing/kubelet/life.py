@@ -27,6 +27,8 @@ from deviceplugin.testing.kubelet.directory import (
     POD_RESOURCES,
     REGISTRY,
     clean,
+    make,
+    unusable,
 )
 from deviceplugin.testing.kubelet.errors import (
     FakeKubeletError,
@@ -71,7 +73,11 @@ class Life:
     """A kubelet process. It starts once; after its end nothing of it is left but files."""
 
     def __init__(self, setup: Setup) -> None:
-        """Read the checkpoint and put the parts together; the directory must exist."""
+        """Read the checkpoint and put the parts together, with the directory if it is missing.
+
+        Raises `UnusableDirectoryError`.
+        """
+        make(setup.directory)
         self._setup = setup
         self._over = threading.Event()
         self.manager: Final = _manager(setup)
@@ -118,7 +124,10 @@ class Life:
         )
         clean(setup.directory, setup.profile, setup.chance)
         self._over.wait(setup.faults.clean_to_bind)
-        self._server.bind()
+        try:
+            self._server.bind()
+        except OSError as problem:
+            raise unusable(setup.directory, problem) from problem
         self._over.wait(setup.faults.bind_to_listen)
         self._server.listen()
         setup.history.add(Started())
