@@ -36,13 +36,13 @@ async def test_the_new_one_takes_over_when_the_old_one_stops(
         await here.lists("a", "b")
         new = here.instance("a", "b")
         await here.lists("a", "b", streams=2)
-        assert len(here.sockets()) == 2
+        await here.has_sockets(2)
         await old.stop()
         # The end of its stream may cut the new one's a moment after that was seen alone.
         again = 0 if profile.era is Era.BY_SOCKET else 1
         await here.sees(lambda _: registrations(here) >= 2 + again)
         await here.lists("a", "b")
-        assert len(here.sockets()) == 1
+        await here.has_sockets(1)
         assert registrations(here) == 2 + again
         assert not new.serving.done()
 
@@ -119,4 +119,4 @@ async def test_ten_updates_in_a_row_end_with_the_last_one(profile: Profile) -> N
             await last.stop()
             await here.lists("a", f"b{number}")
             last = new
-        assert len(here.sockets()) == 1
+        await here.has_sockets(1)

@@ -53,8 +53,8 @@ async def test_a_lost_stream_means_a_new_socket(profile: Profile) -> None:
             (before,) = here.sockets()
             await beside(partial(here.kubelet.cut_stream, WIDGET))
             await here.gone(before)
+            await here.has_sockets(1)
             await here.lists("a")
-            assert len(here.sockets()) == 1
 
 
 @each_kubelet
@@ -65,7 +65,7 @@ async def test_a_kubelet_that_restarts_finds_it_again(profile: Profile) -> None:
         for gap in (0.0, 0.2, 0.0):
             await beside(partial(here.kubelet.restart, gap))
             await here.lists("a")
-            assert len(here.sockets()) == 1
+            await here.has_sockets(1)
 
 
 async def test_what_a_killed_plugin_left_is_swept_away_and_nothing_else() -> None:
@@ -78,11 +78,11 @@ async def test_what_a_killed_plugin_left_is_swept_away_and_nothing_else() -> Non
         await here.lists("a", streams=2)
         killed.send_signal(signal.SIGKILL)
         await beside(killed.wait)
-        assert len(here.sockets()) == 2
+        await here.has_sockets(2)
         here.instance("a")
         await here.lists("a", streams=2)
         assert alive in here.sockets()
-        assert len(here.sockets()) == 2
+        await here.has_sockets(2)
         assert len(in_registry(here)) == 4
 
 

@@ -114,6 +114,10 @@ class Grounds:
         """Return once a socket is no longer there."""
         await self.sees(lambda _: not socket.exists())
 
+    async def has_sockets(self, count: int) -> None:
+        """Return once the instances have so many sockets: a kubelet may lag behind them."""
+        await self.sees(lambda _: len(self.sockets()) == count)
+
     async def lists(self, *healthy: str, streams: int = 1) -> ResourceView:
         """Return the widgets once these can be allocated, and so many streams are open."""
 
