@@ -133,7 +133,8 @@ def _figures() -> dict[str, int]:
     fields = dict(line.split(":", 1) for line in status.splitlines())
     return {
         "kibibytes": int(fields["VmRSS"].split()[0]),
-        "threads": int(fields["Threads"]),
+        "threads": threading.active_count(),
+        "native": int(fields["Threads"]) - threading.active_count(),
         "descriptors": len(list(Path("/proc/self/fd").iterdir())),
         "tasks": len(asyncio.all_tasks()),
     }

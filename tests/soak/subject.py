@@ -16,10 +16,11 @@ Truth = Mapping[str, Mapping[str, bool]]
 
 @attrs.frozen(kw_only=True)
 class Figures:
-    """What the process has of the machine."""
+    """What the process has of the machine; `native` are threads that are not Python's."""
 
     kibibytes: int
     threads: int
+    native: int
     descriptors: int
     tasks: int
 
