@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import Final
 
 import attrs
@@ -96,13 +97,13 @@ class Session:
         self._source = source
         self._screen = screen
         self._complain = complain
-        self._over = threading.Event()
+        # Not an Event: a handler that sets it may meet the lock that its thread holds in `wait`.
+        self._over: SimpleQueue[int] = SimpleQueue()
         self._dead = threading.Event()
-        self._code = 0
 
     def end(self) -> None:
         """Let `run` return, from a signal's handler or any thread."""
-        self._over.set()
+        self._over.put(0)
 
     def run(self) -> int:
         """Live until the commands or `end` say so; return the exit code.
@@ -117,13 +118,11 @@ class Session:
             teller.start()
             try:
                 threading.Thread(target=self._play, name="player", daemon=True).start()
-                self._over.wait()
+                return self._over.get()
             finally:
-                self._over.set()
                 self._kubelet.stop()
                 self._dead.set()
                 teller.join()
-        return self._code
 
     def _play(self) -> None:
         code: int | None = 1
@@ -131,9 +130,8 @@ class Session:
             player = Player(self._kubelet, self._screen)
             code = self._source.play(player, self._complain)
         finally:
-            if code is not None and not self._over.is_set():
-                self._code = code
-                self._over.set()
+            if code is not None:
+                self._over.put(code)
 
     def _tell(self) -> None:
         known = 0
