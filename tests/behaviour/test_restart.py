@@ -2,14 +2,13 @@
 
 import asyncio
 import random
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc.aio
 import pytest
-from tests.support.stage import SOON, WIDGET, Puppet, Raise, Stage, beside
+from tests.support.stage import SOON, WIDGET, Puppet, Raise, Stage, beside, remove_tree
 
 from deviceplugin import Manager
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
@@ -132,7 +131,7 @@ async def test_a_kubelet_that_comes_late_finds_us_waiting(stage: Raise) -> None:
 async def test_a_directory_that_comes_late_is_found(stage: Raise) -> None:
     """The plugin directory itself may come with the kubelet."""
     async with stage(start=False) as on:
-        shutil.rmtree(on.kubelet.directory)
+        remove_tree(on.kubelet.directory)
         on.puppet.show(widget="a")
         await beside(on.kubelet.start)
         await on.lists("a")
@@ -144,7 +143,7 @@ async def test_a_directory_that_is_replaced_is_followed(stage: Raise) -> None:
         on.puppet.show(widget="a")
         await on.lists("a")
         await beside(on.kubelet.stop)
-        shutil.rmtree(on.kubelet.directory)
+        remove_tree(on.kubelet.directory)
         await beside(on.kubelet.start)
         await on.lists("a")
 

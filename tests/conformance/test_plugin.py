@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import shutil
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -12,7 +11,7 @@ import attrs
 import pytest
 from tests.conformance.kubelets import Kubelet
 from tests.conformance.world import World, healthy_ids
-from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside
+from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside, remove_tree
 
 from deviceplugin import DeviceId, DeviceInfo, DeviceNode, Health, Manager, Request
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -173,7 +172,7 @@ async def test_a_directory_that_is_replaced_is_followed(world: World) -> None:
         on.puppet.show(widget="a")
         await on.lists("a")
         await beside(on.kubelet.stop)
-        await beside(lambda: shutil.rmtree(world.directory))
+        await beside(lambda: remove_tree(world.directory))
         await beside(on.kubelet.start)
         await on.lists("a")
 

@@ -1,6 +1,7 @@
 """A whole plugin over real gRPC, and a kubelet of each era that befalls it."""
 
 import asyncio
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -30,6 +31,12 @@ SOON = 10.0
 async def beside(work: Callable[[], _Result]) -> _Result:
     """Wait for the kubelet on a thread: the loop has a plugin to run."""
     return await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+def remove_tree(directory: Path) -> None:
+    """Remove a directory in which a plugin may be making a socket meanwhile."""
+    while directory.exists():
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 class Puppet:
