@@ -1,29 +1,25 @@
 """A plugin directory without a file system."""
 
-import asyncio
 import itertools
 
-from deviceplugin.adapters.memory.tasks import ended
+from deviceplugin.adapters.memory.waking import Waking
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 
 _ITSELF = FileIdentity(0, 0, 0)
 
 
-class MemoryDirectory(PluginDirectory):
+class MemoryDirectory(Waking, PluginDirectory):
     """Names and identities; each change wakes the watcher, unless `deaf` is set.
 
     A deaf directory is one whose events are lost: only a poll finds out.
     """
 
     def __init__(self, clock: Clock, path: str = "/plugins") -> None:
-        self.deaf = False
-        self._clock = clock
+        super().__init__(clock)
         self._path = path
         self._files: dict[str, FileIdentity] | None = {}
         self._numbers = itertools.count(1)
-        self._woken = asyncio.Event()
-        self._closed = False
 
     @property
     def path(self) -> str:
@@ -35,22 +31,6 @@ class MemoryDirectory(PluginDirectory):
         if self._files is None:
             return None
         return _ITSELF if name == "." else self._files.get(name)
-
-    async def changed(self, seconds: float) -> None:
-        """Return at the next change, or after `seconds`."""
-        waking = asyncio.create_task(self._wake_after(seconds))
-        try:
-            await self._woken.wait()
-        finally:
-            await ended(waking)
-        # Not before: a call that is cancelled while it ends must leave the wake to the next one.
-        self._woken.clear()
-
-    def close(self) -> None:
-        """Let a `changed` that is under way return; later ones only wait."""
-        if not self._closed:
-            self._closed = True
-            self._woken.set()
 
     def names(self) -> tuple[str, ...]:
         """Return what is there, sorted."""
@@ -82,12 +62,3 @@ class MemoryDirectory(PluginDirectory):
         if self._files is None:
             self._files = {}
             self.wake()
-
-    def wake(self) -> None:
-        """Let the watcher look, even where nothing changed."""
-        if not self.deaf and not self._closed:
-            self._woken.set()
-
-    async def _wake_after(self, seconds: float) -> None:
-        await self._clock.sleep(seconds)
-        self._woken.set()
