@@ -9,6 +9,7 @@ import pytest
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.testing.contracts.directory_world import DirectoryWorld
 from deviceplugin.testing.contracts.law import law, soon
+from deviceplugin.testing.contracts.watching import given_up, waiting_on, woken
 
 SOCKET = "kubelet.sock"
 LONG = 3600.0
@@ -62,7 +63,7 @@ class DirectoryContract:
         """Who waits is told of a new file."""
         waiting = await _waiting(world)
         world.appear(SOCKET)
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_wakes_when_a_file_vanishes(self, world: DirectoryWorld) -> None:
@@ -70,7 +71,7 @@ class DirectoryContract:
         world.appear(SOCKET)
         waiting = await _waiting(world)
         world.vanish(SOCKET)
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_wakes_when_a_file_is_replaced(self, world: DirectoryWorld) -> None:
@@ -78,7 +79,7 @@ class DirectoryContract:
         world.appear(SOCKET)
         waiting = await _waiting(world)
         world.replace(SOCKET)
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_sees_the_last_of_several_changes(self, world: DirectoryWorld) -> None:
@@ -88,11 +89,11 @@ class DirectoryContract:
             world.appear(SOCKET)
             world.vanish(SOCKET)
             world.appear(SOCKET)
-            await _woken(waiting)
+            await woken(waiting)
             assert world.directory.identity(SOCKET) is not None
             waiting = await _waiting(world)
             world.vanish(SOCKET)
-            await _woken(waiting)
+            await woken(waiting)
             assert world.directory.identity(SOCKET) is None
 
     @law
@@ -100,7 +101,7 @@ class DirectoryContract:
         """After a change while nobody waited, before the first call too, it returns at once."""
         world.appear(SOCKET)
         await soon(world.directory.changed(LONG))
-        await _given_up(await _waiting(world))
+        await given_up(await _waiting(world))
         world.vanish(SOCKET)
         await soon(world.directory.changed(LONG))
 
@@ -116,7 +117,7 @@ class DirectoryContract:
         if waiting.done():
             waiting = await _waiting(world)
         world.appear(SOCKET)
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_returns_when_the_time_is_over(self, world: DirectoryWorld) -> None:
@@ -124,8 +125,8 @@ class DirectoryContract:
         for _ in range(2):
             wait = asyncio.create_task(world.directory.changed(0.02))
             await world.pass_time(0.02)
-            await _woken(wait)
-        await _given_up(await _waiting(world))
+            await woken(wait)
+        await given_up(await _waiting(world))
 
     @law
     async def test_survives_the_directory(self, world: DirectoryWorld) -> None:
@@ -139,14 +140,14 @@ class DirectoryContract:
                     world.vanish(name)
                 waiting = await _waiting(world)
                 world.remove_directory()
-                await _woken(waiting)
+                await woken(waiting)
                 assert world.directory.identity(name) is None
                 waiting = await _waiting(world)
                 world.make_directory()
-                await _woken(waiting)
+                await woken(waiting)
                 waiting = await _waiting(world)
                 world.appear(SOCKET)
-                await _woken(waiting)
+                await woken(waiting)
                 assert world.directory.identity(SOCKET) is not None
                 world.vanish(SOCKET)
 
@@ -159,21 +160,21 @@ class DirectoryContract:
             world.appear("ours.sock")
             waiting = await _waiting(world)
             world.repoint()
-            await _woken(waiting)
+            await woken(waiting)
             assert world.directory.identity("ours.sock") is None
             waiting = await _waiting(world)
             world.appear(SOCKET)
-            await _woken(waiting)
+            await woken(waiting)
             assert world.directory.identity(SOCKET) is not None
 
     @law
     async def test_a_wait_can_be_given_up(self, world: DirectoryWorld) -> None:
         """Cancelling ends the call alone; the next one is told of changes."""
         for _ in range(3):
-            await _given_up(await _waiting(world))
+            await given_up(await _waiting(world))
         waiting = await _waiting(world)
         world.appear(SOCKET)
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_closing_ends_the_wait(self, world: DirectoryWorld) -> None:
@@ -181,12 +182,12 @@ class DirectoryContract:
         waiting = await _waiting(world)
         world.directory.close()
         world.directory.close()
-        await _woken(waiting)
+        await woken(waiting)
         wait = asyncio.create_task(world.directory.changed(0.02))
         await world.pass_time(0.02)
-        await _woken(wait)
+        await woken(wait)
         waiting = await _waiting(world)
-        await _given_up(waiting)
+        await given_up(waiting)
 
     @law
     async def test_looks_are_not_watching(self, world: DirectoryWorld) -> None:
@@ -197,24 +198,4 @@ class DirectoryContract:
 
 
 async def _waiting(world: DirectoryWorld) -> asyncio.Task[None]:
-    """Return a call that really waits: what came before it is behind it.
-
-    The pause only makes a law stricter; without it, a late wake would be taken for a later one.
-    """
-    for _ in range(20):
-        task = asyncio.create_task(world.directory.changed(LONG))
-        await asyncio.wait({task}, timeout=0.02)
-        if not task.done():
-            return task
-        await task
-    raise AssertionError("wakes again and again without a change")
-
-
-async def _woken(task: asyncio.Task[None]) -> None:
-    await soon(asyncio.wait_for(task, None))
-
-
-async def _given_up(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await soon(asyncio.wait_for(task, None))
+    return await waiting_on(lambda: world.directory.changed(LONG))

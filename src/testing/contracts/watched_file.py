@@ -9,6 +9,7 @@ import pytest
 
 from deviceplugin.domain.ports.driven.watched_file import WatchedFile
 from deviceplugin.testing.contracts.law import law, soon
+from deviceplugin.testing.contracts.watching import given_up, waiting_on, woken
 
 LONG = 3600.0
 """Seconds that no test waits for: whoever returns before was woken."""
@@ -90,7 +91,7 @@ class WatchedFileContract:
         for _ in range(3):
             waiting = await _waiting(world)
             world.replace()
-            await _woken(waiting)
+            await woken(waiting)
 
     @law
     async def test_wakes_when_it_is_written(self, world: WatchedFileWorld) -> None:
@@ -100,7 +101,7 @@ class WatchedFileContract:
         for _ in range(3):
             waiting = await _waiting(world)
             world.write()
-            await _woken(waiting)
+            await woken(waiting)
 
     @law
     async def test_wakes_when_it_is_removed_and_when_it_comes_back(
@@ -112,14 +113,14 @@ class WatchedFileContract:
             for change in (world.remove, world.replace):
                 waiting = await _waiting(world)
                 change()
-                await _woken(waiting)
+                await woken(waiting)
 
     @law
     async def test_loses_no_wake_between_two_calls(self, world: WatchedFileWorld) -> None:
         """After a change while nobody waited, before the first call too, it returns at once."""
         world.replace()
         await soon(world.file.changed(LONG))
-        await _given_up(await _waiting(world))
+        await given_up(await _waiting(world))
         world.remove()
         await soon(world.file.changed(LONG))
 
@@ -132,7 +133,7 @@ class WatchedFileContract:
         if waiting.done():
             waiting = await _waiting(world)
         world.replace()
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_returns_when_the_time_is_over(self, world: WatchedFileWorld) -> None:
@@ -140,17 +141,17 @@ class WatchedFileContract:
         for _ in range(2):
             wait = asyncio.create_task(world.file.changed(0.02))
             await world.pass_time(0.02)
-            await _woken(wait)
-        await _given_up(await _waiting(world))
+            await woken(wait)
+        await given_up(await _waiting(world))
 
     @law
     async def test_a_wait_can_be_given_up(self, world: WatchedFileWorld) -> None:
         """Cancelling ends the call alone; the next one is told of changes."""
         for _ in range(3):
-            await _given_up(await _waiting(world))
+            await given_up(await _waiting(world))
         waiting = await _waiting(world)
         world.replace()
-        await _woken(waiting)
+        await woken(waiting)
 
     @law
     async def test_closing_ends_the_wait(self, world: WatchedFileWorld) -> None:
@@ -158,11 +159,11 @@ class WatchedFileContract:
         waiting = await _waiting(world)
         world.file.close()
         world.file.close()
-        await _woken(waiting)
+        await woken(waiting)
         wait = asyncio.create_task(world.file.changed(0.02))
         await world.pass_time(0.02)
-        await _woken(wait)
-        await _given_up(await _waiting(world))
+        await woken(wait)
+        await given_up(await _waiting(world))
 
     @law
     async def test_looks_are_not_watching(self, world: WatchedFileWorld) -> None:
@@ -173,24 +174,4 @@ class WatchedFileContract:
 
 
 async def _waiting(world: WatchedFileWorld) -> asyncio.Task[None]:
-    """Return a call that really waits: what came before it is behind it.
-
-    The pause only makes a law stricter; without it, a late wake would be taken for a later one.
-    """
-    for _ in range(20):
-        task = asyncio.create_task(world.file.changed(LONG))
-        await asyncio.wait({task}, timeout=0.02)
-        if not task.done():
-            return task
-        await task
-    raise AssertionError("wakes again and again without a change")
-
-
-async def _woken(task: asyncio.Task[None]) -> None:
-    await soon(asyncio.wait_for(task, None))
-
-
-async def _given_up(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await soon(asyncio.wait_for(task, None))
+    return await waiting_on(lambda: world.file.changed(LONG))
