@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.support.stage import SOON, WIDGET, Puppet, beside
+from tests.support.stage import SOON, WIDGET, Puppet, beside, remove_tree
 
 from deviceplugin import Manager
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -107,8 +106,7 @@ async def test_a_directory_that_goes_while_the_kubelet_lives_is_served_in_again(
     old, new = (FakeKubelet(directory, profile=profile) for _ in range(2))
     async with _running(old), _serving(manager):
         await _lists(old, "a", "b")
-        while directory.exists():  # a new socket may be made in it meanwhile
-            shutil.rmtree(directory, ignore_errors=True)
+        remove_tree(directory)
         assert old.streams(WIDGET) == 1
         async with _running(new):
             await _lists(new, "a", "b")

@@ -1,6 +1,5 @@
 """What befalls the plugin, one at a time."""
 
-import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ import attrs
 from tests.conformance.kubelets import Kubelet
 from tests.conformance.real import RealKubelet
 from tests.soak.subject import Subject
+from tests.support.stage import remove_tree
 
 from deviceplugin.testing.kubelet import (
     DropEarly,
@@ -71,7 +71,7 @@ def _removed(scene: Scene) -> None:
     if not alive:
         scene.kubelet.stop()
     folder = scene.place.resolve()
-    _remove(folder)
+    remove_tree(folder)
     if alive:
         scene.kubelet.stop()
     folder.mkdir()
@@ -87,13 +87,7 @@ def _repointed(scene: Scene) -> None:
     fresh.symlink_to(new)
     fresh.replace(scene.place)
     scene.kubelet.start()
-    _remove(old)
-
-
-def _remove(folder: Path) -> None:
-    """Others may add and remove files meanwhile."""
-    while folder.exists():
-        shutil.rmtree(folder, ignore_errors=True)
+    remove_tree(old)
 
 
 def _renamed(scene: Scene) -> None:
