@@ -12,6 +12,8 @@ from deviceplugin.domain.errors import InvalidValueError
 
 MAX_STATES: Final = 1000
 """Largest automaton: `{m,n}` makes as many copies of what it follows."""
+MAX_BUILDS: Final = 50 * MAX_STATES
+"""Most parts that are built: what is empty makes no states, however often it is repeated."""
 _MAX_STEPS_KNOWN: Final = 4096
 """Steps of the automaton that are remembered at most."""
 
@@ -37,12 +39,24 @@ class Part:
 class States(list[_State]):
     """States in the making."""
 
+    _builds = 0
+
+    def count(self) -> None:
+        """Count a part that is built."""
+        self._builds += 1
+        if self._builds > MAX_BUILDS:
+            raise _too_large()
+
     def put(self, test: Test | None, *onward: int) -> int:
         """Add a state and return its number."""
         if len(self) >= MAX_STATES:
-            raise InvalidValueError("it is too large: repeat less")
+            raise _too_large()
         self.append(_State(test, onward))
         return len(self) - 1
+
+
+def _too_large() -> InvalidValueError:
+    return InvalidValueError("it is too large: repeat less")
 
 
 def one(test: Test) -> Part:
@@ -54,6 +68,7 @@ def sequence(parts: Sequence[Part]) -> Part:
     """Return one part after the other."""
 
     def build(states: States, after: int) -> int:
+        states.count()
         for part in reversed(parts):
             after = part.build(states, after)
         return after
@@ -81,10 +96,18 @@ def _any_number(part: Part) -> Part:
 
 def repeated(part: Part, low: int, high: int | None) -> Part:
     """Return the part `low` to `high` times; None: without end."""
-    rest = [_any_number(part)] if high is None else []
-    for _ in range((high or low) - low):
-        rest = [either([sequence([part, *rest]), sequence([])])]
-    return sequence([part] * low + rest)
+
+    def build(states: States, after: int) -> int:
+        here = after if high is not None else _any_number(part).build(states, after)
+        for _ in range((high or low) - low):
+            states.count()
+            here = states.put(None, part.build(states, here), after)
+        for _ in range(low):
+            states.count()
+            here = part.build(states, here)
+        return here
+
+    return Part(build)
 
 
 @attrs.frozen

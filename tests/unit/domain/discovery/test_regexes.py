@@ -69,6 +69,14 @@ def test_no_expression_takes_for_ever(text: str) -> None:
     assert process_time() - begin < 10
 
 
+def test_a_part_may_be_repeated_as_often_as_there_is_room_for() -> None:
+    """Whether it must be there or may be."""
+    assert Regex("a{0,499}").fits("a" * 499)
+    assert not Regex("a{0,499}").fits("a" * 500)
+    assert Regex("a{2,400}b?").fits("aab")
+    assert Regex("(" * 20 + "a" + ")" * 20 + "{900}").fits("a" * 900)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -83,6 +91,8 @@ def test_no_expression_takes_for_ever(text: str) -> None:
         ("a{3,2}", "the larger one"),
         ("a{1001}", "too large"),
         ("(a{100}){100}", "too large"),
+        ("((((a{0}){1000}){1000}){1000}){1000}", "too large"),
+        ("(" + "()" * 400 + "){1000}", "too large"),
         ("(" * 21 + "a" + ")" * 21, "deeper than 20"),
         ("[b-a]", "later one"),
         ("a\\", "nothing after"),
