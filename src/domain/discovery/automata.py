@@ -41,8 +41,8 @@ class States(list[_State]):
 
     _builds = 0
 
-    def count(self) -> None:
-        """Count a part that is built."""
+    def note_build(self) -> None:
+        """Count one more part that is built. Raises `InvalidValueError` if they are too many."""
         self._builds += 1
         if self._builds > MAX_BUILDS:
             raise _too_large()
@@ -68,7 +68,7 @@ def sequence(parts: Sequence[Part]) -> Part:
     """Return one part after the other."""
 
     def build(states: States, after: int) -> int:
-        states.count()
+        states.note_build()
         for part in reversed(parts):
             after = part.build(states, after)
         return after
@@ -100,10 +100,10 @@ def repeated(part: Part, low: int, high: int | None) -> Part:
     def build(states: States, after: int) -> int:
         here = after if high is not None else _any_number(part).build(states, after)
         for _ in range((high or low) - low):
-            states.count()
+            states.note_build()
             here = states.put(None, part.build(states, here), after)
         for _ in range(low):
-            states.count()
+            states.note_build()
             here = part.build(states, here)
         return here
 
