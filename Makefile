@@ -114,14 +114,12 @@ bench: $(VENV)/.dev ## Hold speed and size to their bounds against bare servers:
 soak: $(VENV)/.dev ## Thousands of accidents: KUBELET=1.37.2 ARGS="--rounds 1000 --seconds 600 --seed 1".
 	@$(on_kubelet) $(BIN)/python -m tests.soak --kubelet $$kubelet $(ARGS)
 
-# Each property has so many examples of its own.
+# Of each subject: trees, documents, messages. The properties of one share them.
 EXAMPLES ?= 100000
-FUZZED := tests/unit/adapters/sysfs/test_random_trees.py tests/unit/app/settings/test_random_documents.py \
-    tests/unit/adapters/uevent/test_message.py
 
 .PHONY: fuzz
-fuzz: $(VENV)/.dev ## Let random trees and random YAML meet the scanner and the reader: EXAMPLES=100000.
-	@HYPOTHESIS_PROFILE=fuzz FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest $(FUZZED) $(ARGS)
+fuzz: $(VENV)/.dev ## Let random trees and YAML meet scanner and reader, an hour on 2 cores: EXAMPLES=100000.
+	@$(BIN)/python -m tests.fuzz --examples $(EXAMPLES) $(ARGS)
 
 upgrade: ## Write constraints.txt anew, from the newest of everything.
 	@rm -rf $(WORK)/upgrade

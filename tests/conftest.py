@@ -10,11 +10,13 @@ from deviceplugin.testing.loop import run
 
 # A deadline would measure the machine, not the code.
 hypothesis.settings.register_profile("laws", deadline=None)
-# What `make fuzz` looks for is rare: it takes long, and keeps what it finds for the next run.
+# What `make fuzz` looks for is rare: many examples, which its processes share; what one of them
+# finds is kept for the next run. Why an example fails is for whoever runs it again.
 hypothesis.settings.register_profile(
     "fuzz",
     deadline=None,
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "100000")),
+    phases=set(hypothesis.Phase) - {hypothesis.Phase.explain},
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "laws"))

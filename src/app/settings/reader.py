@@ -33,7 +33,8 @@ class Reader:
     def __init__(self, source: str) -> None:
         self.source = source
         self.faults: list[Fault] = []
-        self._visits = 0
+        self.visits = 0
+        """How many values were looked at."""
 
     def note(self, node: Node, text: str) -> None:
         """Note what is wrong with a node."""
@@ -130,8 +131,8 @@ class Reader:
 
         By aliases, a short file can have more of them than any other.
         """
-        self._visits += 1
-        if self._visits > MAX_VISITS:
+        self.visits += 1
+        if self.visits > MAX_VISITS:
             self.note(node, f"more than {MAX_VISITS} values once aliases are followed")
             raise InvalidConfigurationError(self.faults)
         if node.tag.removeprefix(_TAG) in _TAGS:

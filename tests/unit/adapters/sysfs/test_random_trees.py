@@ -1,14 +1,15 @@
 """Whatever is in a tree: a scan ends, never leaves it, and finds what is good in it."""
 
 import os
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import attrs
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.ground import Ground
+from tests.support.witness import Witness, weight
 
 from deviceplugin.adapters.memory.host_use import MemoryHostUse
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -20,7 +21,7 @@ from deviceplugin.adapters.recorded import (
     write,
 )
 from deviceplugin.adapters.sysfs import SysfsScanner
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.files import PAGE, Files
 from deviceplugin.adapters.sysfs.recording import Questions, replaying, taken
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
@@ -46,6 +47,8 @@ FILES = [
     *("uevent", "dev", "numa_node", "driver", "subsystem", "serial", "device", "power"),
     *("slaves", "lower_x", "iommu_group", "uuid", "dm", "holders", "brif", "sriov_numvfs"),
 ]
+HOMES = ["class/odd", "class/misc", "class", "bus", "devices", "dev/char"]
+"""Where the same odd things stand."""
 BESIDE = "beside-the-root"
 TARGETS = [
     "../../devices/odd0",
@@ -167,32 +170,44 @@ EVERYTHING_ALONG = Provision(
 """All that a resource can say of what a container gets."""
 
 
-def grow(root: Path, tree: Tree) -> FakeSysfs:
-    """Return a tree with two good devices among the odd ones."""
-    (root / BESIDE).mkdir()
-    (root / BESIDE / "uevent").write_text(f"MAJOR=1\nMINOR=1\nDEVNAME={BESIDE}\n")
-    sysfs = FakeSysfs(root)
+def good_machine(sysfs: FakeSysfs) -> None:
+    """Make two good devices, and something beside the root that looks like a third."""
+    beside = sysfs.root.parent / BESIDE
+    beside.mkdir()
+    (beside / "uevent").write_text(f"MAJOR=1\nMINOR=1\nDEVNAME={BESIDE}\n")
     sysfs.misc("kvm", 232)
     hub = sysfs.usb_hub(1, below=sysfs.pci("0000:00:14.0", numa_node="1"))
     usb = sysfs.usb("1-1", below=hub, number=2)
     sysfs.usb_tty("ttyUSB0", below=sysfs.usb_interface(usb))
     sysfs.nodes.add_link("/dev/serial/by-id/x", "../../ttyUSB0")
-    for number, oddity in enumerate(tree.spoilt):
-        device = sysfs.child(f"spoilt{number}", subsystem="odd", number=(200, number))
-        sysfs.spoil(device, oddity)
-    for number, inside in enumerate(tree.inside):
-        directory = sysfs.at(f"/devices/odd{number}")
-        directory.mkdir(parents=True)
-        for thing in inside:
-            put(directory, thing)
-        sysfs.link(f"/class/odd/odd{number}", f"/devices/odd{number}")
-        sysfs.link(f"/class/net/odd{number}", f"/devices/odd{number}")
-        sysfs.link(f"/dev/block/1:{number}", f"/devices/odd{number}")
-    for home in ("class/odd", "class/misc", "class", "bus", "devices", "dev/char"):
+    for home in HOMES:
         sysfs.at(home).mkdir(parents=True, exist_ok=True)
-        for thing in tree.entries:
-            put(sysfs.at(home), thing)
-    return sysfs
+
+
+GROUND = Ground(good_machine)
+
+
+@contextmanager
+def grown(tree: Tree) -> Generator[FakeSysfs]:
+    """Lend a machine with two good devices among the odd ones."""
+    with GROUND.machine() as sysfs:
+        for number, oddity in enumerate(tree.spoilt):
+            device = sysfs.child(f"spoilt{number}", subsystem="odd", number=(200, number))
+            sysfs.spoil(device, oddity)
+        for number, inside in enumerate(tree.inside):
+            directory = sysfs.at(f"/devices/odd{number}")
+            directory.mkdir(parents=True)
+            for thing in inside:
+                put(directory, thing)
+            sysfs.link(f"/class/odd/odd{number}", f"/devices/odd{number}")
+            sysfs.link(f"/class/net/odd{number}", f"/devices/odd{number}")
+            sysfs.link(f"/dev/block/1:{number}", f"/devices/odd{number}")
+        for home in HOMES:
+            for thing in tree.entries:
+                put(sysfs.at(home), thing)
+        if tree.without:
+            GROUND.take_away(f"sys/{tree.without}")
+        yield sysfs
 
 
 def check_good(found: dict[ResourceName, dict[DeviceId, DeviceInfo]], tree: Tree) -> None:
@@ -210,25 +225,45 @@ def check_good(found: dict[ResourceName, dict[DeviceId, DeviceInfo]], tree: Tree
     assert len(set(numbers)) == len(numbers)
 
 
+def in_use() -> MemoryHostUse:
+    """Return a host that uses one disk and one network card."""
+    host = MemoryHostUse()
+    host.mount(NodeNumber("block", 1, 7), "/")
+    host.route("odd0")
+    return host
+
+
+def everything_in(directory: Path) -> set[str]:
+    """Return the paths of all that is in a directory, however deep."""
+    return {
+        f"{each}/{name}" for each, below, files in os.walk(directory) for name in (*below, *files)
+    }
+
+
+@contextmanager
+def bounded(sysfs: FakeSysfs, scanner: SysfsScanner, journal: MemoryJournal) -> Generator[None]:
+    """Fail unless two scans stay in the tree, and do and keep no more than its size allows."""
+    witness = Witness()
+    with witness.watching():
+        yield
+    assert not witness.outside(sysfs.root)
+    entries = len(everything_in(sysfs.root))
+    assert len(witness.opened) <= 2 * entries
+    assert len(journal.events) <= entries
+    assert weight((scanner, journal), but=[sysfs.nodes, *RULES]) <= 64 * 1024 + PAGE * entries
+
+
 @given(trees)
 def test_no_tree_breaks_a_scan_or_hides_a_good_device(tree: Tree) -> None:
-    with TemporaryDirectory() as root:
-        sysfs = grow(Path(root), tree)
-        if tree.without:
-            shutil.rmtree(sysfs.at(tree.without), ignore_errors=True)
-        host = MemoryHostUse()
-        host.mount(NodeNumber("block", 1, 7), "/")
-        host.route("odd0")
+    journal = MemoryJournal()
+    with grown(tree) as sysfs:
         scanner = SysfsScanner(
-            RULES,
-            nodes=sysfs.nodes,
-            journal=MemoryJournal(),
-            sys_root=str(sysfs.root),
-            host=host,
+            RULES, nodes=sysfs.nodes, journal=journal, sys_root=str(sysfs.root), host=in_use()
         )
-        first = scanner.scan().freeze("x.local")
-        check_good({key: dict(each) for key, each in first.resources.items()}, tree)
-        assert scanner.scan().freeze("x.local") == first
+        with bounded(sysfs, scanner, journal):
+            first = scanner.scan().freeze("x.local")
+            check_good({key: dict(each) for key, each in first.resources.items()}, tree)
+            assert scanner.scan().freeze("x.local") == first
 
 
 def seen(
@@ -245,24 +280,19 @@ def seen(
 @given(trees)
 def test_whatever_a_tree_is_its_recording_says_the_same(tree: Tree) -> None:
     """Written below a directory of its own, and nothing outside of it."""
-    with TemporaryDirectory() as root:
-        place = Path(root, "live")
-        place.mkdir()
-        sysfs = grow(place, tree)
-        if tree.without:
-            shutil.rmtree(sysfs.at(tree.without), ignore_errors=True)
-        told = MemoryHostUse()
-        told.mount(NodeNumber("block", 1, 7), "/")
-        told.route("odd0")
-        asked, nodes, host = Questions(), NotedNodes(sysfs.nodes), NotedHostUse(told)
+    with grown(tree) as sysfs:
+        root = sysfs.root.parent
+        asked, nodes, host = Questions(), NotedNodes(sysfs.nodes), NotedHostUse(in_use())
         live = seen(sysfs.root, host, nodes, asked.reader)
-        below = {f"/sys{path}": entry for path, entry in taken(str(sysfs.root), asked).items()}
-        before = {*Path(root).rglob("*")}
-        copy = Path(root, "copy")
+        before = everything_in(root)
+        witness = Witness()
+        with witness.watching():
+            below = {f"/sys{path}": entry for path, entry in taken(str(sysfs.root), asked).items()}
+        assert not witness.outside(sysfs.root)
+        copy = root / "copy"
         write(Recording({**below, **nodes.entries()}, uses=host.uses()), str(copy))
-        assert {
-            each for each in {*Path(root).rglob("*")} - before if copy not in each.parents
-        } == {copy}
+        after = everything_in(root) - before
+        assert {each for each in after if not each.startswith(f"{copy}/")} == {str(copy)}
         recorded = opened(str(copy))
         assert recorded is not None
         replayed = seen(
@@ -277,25 +307,26 @@ def test_whatever_a_tree_is_its_recording_says_the_same(tree: Tree) -> None:
 @given(trees, st.sampled_from(["attributes.serial", "hardware", "iommu_group"]))
 def test_no_tree_breaks_what_comes_along_or_hides_a_good_device(tree: Tree, by: str) -> None:
     """Whoever asks for all that there is, by all relations: nothing is from outside of it."""
-    with TemporaryDirectory() as root:
-        sysfs = grow(Path(root), tree)
+    journal = MemoryJournal()
+    with grown(tree) as sysfs:
         good, port, odd = RULES
         given_along = attrs.evolve(EVERYTHING_ALONG, group_by=GroupBy(by))
         scanner = SysfsScanner(
             [good, port, attrs.evolve(odd, provision=given_along)],
             nodes=sysfs.nodes,
-            journal=MemoryJournal(),
+            journal=journal,
             host=MemoryHostUse(),
             sys_root=str(sysfs.root),
         )
-        for _ in range(2):
-            found = scanner.scan().freeze("x.local").resources
-            kvm = found[good.resource][DeviceId("kvm")]
-            assert (kvm.health, kvm.nodes[0].host_path) == (Health.HEALTHY, "/dev/kvm")
-            units = found.get(odd.resource, {})
-            assert len(units) <= 40
-            for info in units.values():
-                assert all(node.host_path.startswith("/dev/") for node in info.nodes)
-                assert all(each.host_path.startswith("/run/") for each in info.mounts)
-                assert not [node for node in info.nodes if ".." in node.host_path.split("/")]
-                assert BESIDE not in str(info.nodes)
+        with bounded(sysfs, scanner, journal):
+            for _ in range(2):
+                found = scanner.scan().freeze("x.local").resources
+                kvm = found[good.resource][DeviceId("kvm")]
+                assert (kvm.health, kvm.nodes[0].host_path) == (Health.HEALTHY, "/dev/kvm")
+                units = found.get(odd.resource, {})
+                assert len(units) <= 40
+                for info in units.values():
+                    assert all(node.host_path.startswith("/dev/") for node in info.nodes)
+                    assert all(each.host_path.startswith("/run/") for each in info.mounts)
+                    assert not [node for node in info.nodes if ".." in node.host_path.split("/")]
+                    assert BESIDE not in str(info.nodes)

@@ -1,15 +1,22 @@
 """Whatever is in a file: it is read or refused, each fault with its place, within bounds."""
 
-from typing import cast
+import json
+from contextlib import suppress
+from typing import Any, Final, cast
 
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from tests.support.witness import weight
 
 from deviceplugin.app.settings.document import compose
 from deviceplugin.app.settings.faults import InvalidConfigurationError
 from deviceplugin.app.settings.reader import MAX_VISITS, Reader
 from deviceplugin.app.settings.resources import KEYS, read_resources
+from deviceplugin.app.settings.schema import schema
 from deviceplugin.domain.discovery.matching import ResourceRule
+
+VALIDATOR: Final[Any] = Draft202012Validator(schema())
 
 WORDS = st.sampled_from(
     [
@@ -36,6 +43,11 @@ VALUES: st.SearchStrategy[object] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=16,
 )
+
+ROOM = 64 * 1024
+ROOM_EACH = 1024
+"""Bytes that rules may take: any, and further ones for each character that is read."""
+PATTERNS = st.text(alphabet="ab()[]{}*?+|\\^$-,0159.:{}{}()", min_size=1, max_size=60)
 
 
 def flow(value: object, quote: str) -> str:
@@ -64,6 +76,8 @@ def read(text: str) -> tuple[ResourceRule, ...]:
     except InvalidConfigurationError as refused:
         check(refused)
         return ()
+    assert reader.visits <= MAX_VISITS
+    assert weight(rules) <= ROOM + ROOM_EACH * len(text)
     lines = text.count("\n") + text.count("\r") + text.count("\x85") + 1
     for fault in reader.faults:
         assert fault.place is not None
@@ -93,3 +107,43 @@ def test_a_bad_resource_hides_no_good_one(bad: dict[str, object], quote: str) ->
         return
     rules = read(f"[{odd}, {good}]")
     assert "good" in [rule.resource.name for rule in rules]
+
+
+@st.composite
+def aliased(draw: st.DrawFn) -> str:
+    """Draw a document whose values repeat each other: lists of lists, and merged keys."""
+    lines = ["- &n0 " + flow(draw(VALUES), "'")]
+    for number in range(1, draw(st.integers(2, 9))):
+        earlier = st.integers(0, number - 1).map("*n{}".format)
+        names = draw(st.lists(earlier, min_size=1, max_size=9))
+        form = draw(
+            st.sampled_from(["[{}]", "{{match: [{}]}}", "{{name: x, <<: {}}}", "{{{}: x}}"])
+        )
+        lines.append(f"- &n{number} {form.format(', '.join(names))}")
+    return "\n".join(lines)
+
+
+@given(aliased())
+def test_no_aliases_break_the_reading(text: str) -> None:
+    """By aliases, a short file says more than any other."""
+    read(text)
+
+
+@given(PATTERNS, st.sampled_from(["regex", "glob"]))
+def test_no_pattern_breaks_the_reading(pattern: str, operator: str) -> None:
+    """Nor does it grow: an expression can repeat what is repeated."""
+    quoted = pattern.replace("'", "''")
+    read(f"[{{name: x, match: [{{name: {{{operator}: '{quoted}'}}}}]}}]")
+
+
+@given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=2), max_size=2))
+def test_what_the_schema_refuses_is_refused(resources: list[object]) -> None:
+    """Whatever it is; what the schema cannot tell is listed in docs/configuration.md."""
+    document = {"version": 1, "resources": resources}
+    if not VALIDATOR.is_valid(document):
+        reader = Reader("file")
+        node = compose(json.dumps(resources), "file")
+        assert node is not None
+        with suppress(InvalidConfigurationError):
+            read_resources(reader, node, "example.com")
+            assert reader.faults
