@@ -119,31 +119,12 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,
     },
-    # A kubelet that died is not worth a new server: the one that follows it removes our sockets.
     Phase.STEADY: {
-        Signal.STREAM_ENDED: _LOOK,
+        Signal.STREAM_ENDED: _RETREAT,
         Signal.SOCKET_LOST: _RENEW,
         # A kubelet up to 1.36 has forgotten us for it, and does not tell.
         Signal.SUCCESSOR_LOST: _RENEW,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
-        Signal.STOP: _STOP,
-    },
-    Phase.LOOKING: {
-        Signal.REACHABLE: _RENEW,
-        Signal.UNREACHABLE: Step(Phase.ORPHANED, (Command.BACK_OFF,)),
-        Signal.KUBELET_CONFIRMED: Step(Phase.LOOKING, (Command.FORGET_FAILURES,)),
-        Signal.KUBELET_APPEARED: _RENEW_FRESH,
-        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
-        Signal.KUBELET_VANISHED: _DRAIN,
-        Signal.STOP: _STOP,
-    },
-    Phase.ORPHANED: {
-        Signal.TIMER: _LOOK,
-        Signal.SOCKET_LOST: _RETREAT,
-        Signal.KUBELET_CONFIRMED: Step(Phase.ORPHANED, (Command.FORGET_FAILURES,)),
-        Signal.KUBELET_APPEARED: _RENEW_FRESH,
-        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
-        Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
     Phase.RENEWING: {
@@ -160,8 +141,25 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.KUBELET_VANISHED: Step(Phase.DRAINING),
         Signal.STOP: Step(Phase.STOPPING),
     },
+    # A kubelet that died is not worth a new server: the one that follows it removes our sockets.
+    # And without an old server, that one is met at once.
     Phase.RESTING: {
-        Signal.TIMER: _START,
+        Signal.TIMER: _LOOK,
+        Signal.KUBELET_APPEARED: _START_FRESH,
+        Signal.KUBELET_ELSEWHERE: _START_FRESH,
+        Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
+        Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
+    },
+    Phase.LOOKING: {
+        Signal.REACHABLE: _START,
+        Signal.UNREACHABLE: Step(Phase.ORPHANED, (Command.BACK_OFF,)),
+        Signal.KUBELET_APPEARED: _RENEW_FRESH,
+        Signal.KUBELET_ELSEWHERE: _RENEW_FRESH,
+        Signal.KUBELET_VANISHED: _DRAIN,
+        Signal.STOP: _STOP,
+    },
+    Phase.ORPHANED: {
+        Signal.TIMER: _LOOK,
         Signal.KUBELET_APPEARED: _START_FRESH,
         Signal.KUBELET_ELSEWHERE: _START_FRESH,
         Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),

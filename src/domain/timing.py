@@ -7,7 +7,7 @@ import attrs
 class Backoff:
     """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
 
-    first: float = 0.004
+    first: float = 0.02
     cap: float = 30.0
 
     def delay(self, failures: int, fraction: float) -> float:

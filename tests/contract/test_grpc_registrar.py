@@ -285,6 +285,7 @@ def test_a_kubelet_that_we_may_not_connect_to_is_a_matter_of_permission() -> Non
         try:
             with pytest.raises(KubeletForbiddenError, match=r"kubelet\.sock: connect: Perm"):
                 await world.registrar.register(_registration(served.endpoint), BOUND)
+            assert await world.registrar.reachable()  # so that it is asked to register, and told
         finally:
             os.seteuid(0)
         await world.registrar.register(_registration(served.endpoint), BOUND)

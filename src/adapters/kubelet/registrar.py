@@ -8,7 +8,7 @@ import attrs
 import grpc
 import grpc.aio
 
-from deviceplugin.adapters.kubelet.sockets import SocketDirectory, connect_error
+from deviceplugin.adapters.kubelet.sockets import FORBIDDEN, SocketDirectory, connect_error
 from deviceplugin.adapters.kubelet.translate import from_registration
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
 from deviceplugin.domain.errors import (
@@ -59,8 +59,9 @@ class GrpcRegistrar(Registrar):
     )
 
     async def reachable(self) -> bool:
-        """Return whether somebody listens on kubelet.sock."""
-        return not connect_error(self.directory.text(KUBELET_SOCKET))
+        """Return whether somebody listens on kubelet.sock, as far as we may know."""
+        code = connect_error(self.directory.text(KUBELET_SOCKET))
+        return not code or code in FORBIDDEN
 
     async def register(self, registration: Registration, seconds: float) -> None:
         """Register, awaited in the loop that also answers the kubelet's call back.

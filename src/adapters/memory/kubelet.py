@@ -73,8 +73,8 @@ class MemoryKubelet(Host, Registrar):
         return await self.host.serve(plugin)
 
     async def reachable(self) -> bool:
-        """Return whether it listens."""
-        return self._listens()
+        """Return whether it listens, as far as one may know."""
+        return self.forbidden or self._listens()
 
     async def register(self, registration: Registration, seconds: float) -> None:
         """Return when the registration is accepted; whatever else happens is in time too."""

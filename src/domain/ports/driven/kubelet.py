@@ -73,7 +73,8 @@ class Registrar(Protocol):
     async def reachable(self) -> bool:
         """Return whether a kubelet takes connections now; nothing is sent.
 
-        Where it finds us: whether there is a place for that.
+        Also if the system forbids to find out: then `register` says why. Where a kubelet finds us:
+        whether there is a place for that.
         """
         ...
 

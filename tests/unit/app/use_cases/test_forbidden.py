@@ -11,11 +11,13 @@ from deviceplugin.domain.events import (
     ServingFailedAgain,
 )
 from deviceplugin.domain.phases import Phase
+from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
     from tests.unit.app.use_cases.conftest import Node
 
+WIDGET = ResourceName("example.com", "widget")
 SLOWEST = Timing().slow_backoff.cap
 
 
@@ -86,3 +88,15 @@ async def test_another_kubelet_is_met_at_once_whatever_was_refused_before(
         await here.kubelet.restart()
         await here.clock.settle()
         assert here.is_well()
+
+
+async def test_a_permission_that_is_lost_with_the_stream_is_told(node: "type[Node]") -> None:
+    """A look whether a kubelet is there must not hide that we may not know."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(1)
+        here.kubelet.forbidden = True
+        await here.kubelet.cut_stream(WIDGET)
+        await here.clock.advance(1)
+        assert here.keeper.phase is Phase.HOLDING
+        assert "Permission denied" in here.journal.of(RegistrationFailed)[0].reason

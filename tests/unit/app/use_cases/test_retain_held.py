@@ -250,7 +250,7 @@ async def test_a_stream_that_ends_while_holders_are_asked_makes_the_look_void(
         await next_look(it)
         await it.here.kubelet.cut_stream(YELLOW)
         it.here.holders.may_answer.set()
-        await it.here.clock.settle()
+        await it.here.clock.advance(0.1)
         assert it.lists() == {"yellow": "aB"}
 
 

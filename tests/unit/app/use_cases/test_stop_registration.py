@@ -85,14 +85,14 @@ async def looking(here: "Node") -> None:
     await steady(here)
     here.registrar.may_look.clear()
     await here.kubelet.cut_stream(WIDGET)
-    await here.clock.settle()
+    await here.clock.advance(0.1)
 
 
 async def orphaned(here: "Node") -> None:
     """Have lost the kubelet."""
     await steady(here)
     await here.kubelet.stop()
-    await here.clock.settle()
+    await here.clock.advance(0.1)
 
 
 async def renewing(here: "Node") -> None:
