@@ -24,6 +24,7 @@ from deviceplugin.app.commands.looking import explain, scan
 from deviceplugin.app.commands.options import configurable, configured, reconfigured
 from deviceplugin.app.commands.simulating import kubelet
 from deviceplugin.app.console import console
+from deviceplugin.app.early import EarlySignals
 from deviceplugin.app.manager import Manager
 from deviceplugin.domain.errors import DevicePluginError, ScanError
 
@@ -35,23 +36,29 @@ INTERRUPTED: Final = 130
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="deviceplugin")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Give Kubernetes pods the devices of this node.
 
     A flag goes before its environment variable (in brackets), that before the file, that before
     the default.
     """
+    early: EarlySignals = context.obj
+    if context.invoked_subcommand not in _ENDED_IN_ORDER:
+        early.give_back()
 
 
 @cli.command()
 @configurable
-def run(config: str | None, **flags: str | None) -> None:
+@click.pass_obj
+def run(early: EarlySignals, /, config: str | None, **flags: str | None) -> None:
     """Serve the configured devices until SIGTERM or SIGINT.
 
     The configuration is read again when its file changes, and on SIGHUP.
     """
+    early.exit_on(*ENDING)
     # One that comes before there is anything to reload must not be the end.
-    _on_signals([RELOADING], signal.SIG_IGN)
+    early.ignore(RELOADING)
     configuration = configured(config, flags)
     manager = Manager.configured(configuration, reread=partial(reconfigured, config, flags))
     manager.check()
@@ -74,12 +81,16 @@ for _command in (scan, explain, record, validate, print_schema, list_presets, ku
     cli.add_command(_command)
 
 
-def main() -> NoReturn:
+_ENDED_IN_ORDER: Final = frozenset({run.name, kubelet.name})
+"""Commands that live until a signal, and say themselves what it does."""
+
+
+def run_command_line(early: EarlySignals) -> NoReturn:
     """Run the command line; a fault of the caller's is told in lines, never by a traceback."""
     # Before gRPC is imported: it reports each connection that ends as if that were news.
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
-        sys.exit(cli.main(standalone_mode=False))
+        sys.exit(cli.main(standalone_mode=False, obj=early))
     except click.ClickException as error:
         error.show()
         sys.exit(UNUSABLE)

@@ -16,12 +16,14 @@ from deviceplugin.app.settings import OPTIONS
 from deviceplugin.testing.sysfs import FakeSysfs
 
 
-def test_the_script_and_the_module_are_the_same(place: Path) -> None:
+def test_the_script_and_the_modules_are_the_same(place: Path) -> None:
     script = str(Path(sys.executable).with_name("deviceplugin"))
-    by_module = ran(*DEVICEPLUGIN, "--version", place=place)
-    by_script = ran(script, "--version", place=place)
-    assert by_module.code == by_script.code == 0
-    assert by_module.out.split()[-1] == by_script.out.split()[-1]
+    package = (sys.executable, "-m", "deviceplugin")
+    by_module, by_package, by_script = (
+        ran(*each, "--version", place=place) for each in (DEVICEPLUGIN, package, (script,))
+    )
+    assert by_module.code == by_package.code == by_script.code == 0
+    assert by_module.out.split()[-1] == by_package.out.split()[-1] == by_script.out.split()[-1]
 
 
 def test_the_command_line_is_there_before_grpc(place: Path) -> None:

@@ -130,7 +130,12 @@ def test_a_number_beyond_all_bounds_is_told_with_its_line(place: Path, line: str
         (["--dir", "p", "--profile", "1.20"], "is not one of '1.28', '1.34', '1.36', '1.37'"),
         (["--dir", "p", "--script", "missing"], "No such file or directory"),
         (["--dir", "p", "--script", "/bin/true"], "is no text in UTF-8"),
-        (["--dir", "p", "--clock", "0"], "is not in the range"),
+        *(
+            (["--dir", "p", "--clock", factor], f"{factor} is not in the range 0.001<=x<=1000")
+            for factor in ("0.0", "-1.0", "inf", "1e+300")
+        ),
+        (["--dir", "p", "--clock", "nan"], "'nan' is not a valid number"),
+        (["--dir", "p", "--clock", "fast"], "'fast' is not a valid number"),
     ],
 )
 def test_what_cannot_be_used_is_refused(place: Path, flags: list[str], said: str) -> None:
@@ -172,7 +177,7 @@ def test_help_tells_what_is_removed_from_the_directory(place: Path) -> None:
 HIDDEN = """
 import sys
 sys.modules["pytest"] = sys.modules["hypothesis"] = None
-from deviceplugin.app.cli import main
+from deviceplugin.app.__main__ import main
 sys.argv = ["deviceplugin", "kubelet", *sys.argv[1:]]
 main()
 """

@@ -25,7 +25,7 @@ def watch(event, arguments):
         print(event, *arguments, file=sys.stderr)
 
 sys.dont_write_bytecode = True
-from deviceplugin.app.cli import main
+from deviceplugin.app.__main__ import main
 sys.addaudithook(watch)
 main()
 """

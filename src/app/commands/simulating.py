@@ -1,5 +1,6 @@
 """The command that is a kubelet: for plugins in any language, driven by a script or a person."""
 
+import math
 import signal
 import sys
 from collections.abc import Sequence
@@ -8,13 +9,28 @@ from typing import Final
 
 import click
 
-from deviceplugin.adapters.system.signals import ENDING
+from deviceplugin.adapters.system.signals import ENDING, RELOADING
 from deviceplugin.app.console import Screen
+from deviceplugin.app.early import EarlySignals
 from deviceplugin.app.simulation.commands import Command
 from deviceplugin.app.simulation.grammar import parse_all
 
 _PROFILES: Final = ("1.28", "1.34", "1.36", "1.37")
 _POLICIES: Final = ("none", "best-effort", "restricted", "single-numa-node")
+
+
+class _Factor(click.FloatRange):
+    """A number within bounds; one that is no number is beyond none of them for click."""
+
+    name = "number"
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        factor: float = super().convert(value, param, ctx)
+        if math.isnan(factor):
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return factor
 
 
 @click.command("kubelet")
@@ -59,13 +75,16 @@ _POLICIES: Final = ("none", "best-effort", "restricted", "single-numa-node")
 )
 @click.option(
     "--clock",
-    type=click.FloatRange(0, min_open=True),
+    type=_Factor(0.001, 1000),
     default=1.0,
     show_default=True,
     help="Factor for all that the kubelet waits for, such as the 10 s of dialling",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Where its chance begins")
+@click.pass_obj
 def kubelet(  # noqa: PLR0913 - a parameter for each flag
+    early: EarlySignals,
+    /,
     *,
     directory: Path,
     profile: str,
@@ -88,6 +107,9 @@ def kubelet(  # noqa: PLR0913 - a parameter for each flag
     Exit codes: 0 it ended as told, 1 a command of the script failed, 2 what was given cannot be
     used.
     """
+    early.give_back(RELOADING)
+    early.exit_on(*ENDING)
+
     from deviceplugin.app.simulation import session as sitting  # noqa: PLC0415 - brings gRPC
     from deviceplugin.testing import kubelet as kit  # noqa: PLC0415
 
