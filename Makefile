@@ -83,7 +83,7 @@ package: $(VENV)/.dev ## Build the package, and test it as a user gets it, away 
 	@echo "Building dist/ ..."
 	@$(BIN)/python -m build --no-isolation > $(WORK)/build.log 2>&1 || { cat $(WORK)/build.log; exit 1; }
 	@$(call venv,wheel)
-	@$(WORK)/wheel/bin/pip install -q -c constraints.txt "$$(echo dist/*.whl)[testing]" h2 jsonschema
+	@$(WORK)/wheel/bin/pip install -q -c constraints.txt "$$(echo dist/*.whl)[metrics,testing]" h2 jsonschema
 	@tar -xf dist/*.tar.gz -C $(WORK)/sdist --strip-components=1
 	@echo "Running the sdist's tests on the wheel ..."
 	@cd $(WORK)/sdist && ../wheel/bin/python -P -m pytest $(ARGS)
@@ -171,7 +171,7 @@ $(WORK)/lowest/.ready: pyproject.toml constraints.txt constraints/lowest.txt
 	@grep -vi -f $(WORK)/direct constraints.txt > $(WORK)/others.txt
 	@$(WORK)/lowest/bin/pip install -q -c $(WORK)/others.txt setuptools
 	@$(WORK)/lowest/bin/pip install -q -c constraints/lowest.txt -c $(WORK)/others.txt --no-build-isolation \
-	    -e '.[testing]' h2 jsonschema types-PyYAML types-grpcio types-jsonschema types-protobuf
+	    -e '.[metrics,testing]' h2 jsonschema types-PyYAML types-grpcio types-jsonschema types-protobuf
 	@touch $@
 
 # --- real kubelets -------------------------------------------------------------------------------
@@ -186,7 +186,8 @@ RELEASES = $(if $(filter all,$(VERSIONS)),1.28.15 1.34.0 1.36.3 1.37.2,$(VERSION
 
 .PHONY: conformance
 conformance: $(VENV)/.dev ## Hold fake and real kubelets to one suite: VERSIONS="1.28.15 1.37.2" or all.
-	@if lack=$$(tests/conformance/lacking); then echo "Skipped the real kubelets: $$lack."; else \
+	@if lack=$$(tests/conformance/lacking); then echo "Skipped the real kubelets: $$lack."; \
+	    $(BIN)/python -m pytest tests/conformance $(ARGS); else \
 	    kubelets=$$(for each in $(RELEASES); do tests/kubelets/build plane $$each || exit; done) && \
 	    tests/conformance/run $(BIN)/python "$$kubelets" $(ARGS); fi
 

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent import futures
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, Final, TypeVar
 import attrs
 import grpc
 import pytest
+from tests.support.daemons import Daemons
 
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
@@ -48,6 +48,11 @@ class Stream:
         """Return from ListAndWatch."""
         self.outbox.put(None)
 
+    def close(self) -> None:
+        """Note that the kubelet has gone, and end."""
+        self.over.set()
+        self.end()
+
 
 class BarePlugin(DevicePluginServicer):
     """Serves one resource at one socket and remembers each call."""
@@ -75,7 +80,7 @@ class BarePlugin(DevicePluginServicer):
     def serve(self) -> None:
         """Listen on the endpoint."""
         self._server = grpc.server(
-            futures.ThreadPoolExecutor(16),
+            Daemons(),
             options=[("grpc.max_send_message_length", -1)],
         )
         add_DevicePluginServicer_to_server(self, self._server)
@@ -157,8 +162,9 @@ class BarePlugin(DevicePluginServicer):
             if self.list is not None:
                 stream.outbox.put(self.list)
             self.streams.append(stream)
-        context.add_callback(stream.over.set)
-        context.add_callback(stream.end)
+        # Not added where the call is over already.
+        if not context.add_callback(stream.close):
+            stream.close()
         self._remember("ListAndWatch", request, context)
         yield from iter(stream.outbox.get, None)
 

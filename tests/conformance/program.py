@@ -12,6 +12,8 @@ from typing import Any, Final, TypeAlias
 
 from deviceplugin.testing.kubelet import KubeletDownError, KubeletPanicError
 
+PATIENCE: Final = 20.0
+"""Seconds for an end that takes milliseconds."""
 Event: TypeAlias = Mapping[str, Any]
 """A line of the kubelet's log: its text under `event`, and what belongs to it."""
 
@@ -101,9 +103,10 @@ class Program:
         self._process.send_signal(number)
 
     def terminate(self) -> None:
-        """End it with SIGTERM, and wait."""
+        """End it with SIGTERM, or with SIGKILL if it does not obey, and wait."""
         self._process.terminate()
-        self._bury()
+        self._reader.join(PATIENCE)
+        self.kill()
 
     def kill(self) -> None:
         """End it with SIGKILL, and wait."""

@@ -3,7 +3,6 @@
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent import futures
 from pathlib import Path
 from queue import SimpleQueue
 from urllib.parse import unquote
@@ -15,6 +14,7 @@ from h2.connection import H2Connection
 from h2.events import RequestReceived
 from tests.conformance.bare import PATIENCE, WIDGET, BarePlugin, devices
 from tests.conformance.world import World
+from tests.support.daemons import Daemons
 
 from deviceplugin.adapters.kubelet.wire import pluginregistration_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
@@ -45,7 +45,7 @@ class WatchedPlugin(RegistrationServicer):
     def serve(self) -> None:
         """Create the socket."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._server = grpc.server(futures.ThreadPoolExecutor(16))
+        self._server = grpc.server(Daemons())
         add_RegistrationServicer_to_server(self, self._server)
         add_DevicePluginServicer_to_server(self.bare, self._server)
         self._server.add_insecure_port(f"unix:{self.path}")

@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +13,7 @@ import attrs
 from tests.conformance.bare import WIDGET, BarePlugin, devices
 from tests.conformance.kubelets import Kubelet
 from tests.conformance.real import KUBELET_DIRECTORY, RealKubelet
+from tests.support.daemons import Daemons
 
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.testing.kubelet import FakeKubelet, Limits, Numa, Profile, ResourceView
@@ -42,7 +43,7 @@ class World:
         self.real = kind.binary is not None
         self._binary = kind.binary
         self._ending = ending
-        self._pool = ending.enter_context(ThreadPoolExecutor(16))
+        self._pool = Daemons()
         if self.real:
             _empty(KUBELET_DIRECTORY)
             self.root = KUBELET_DIRECTORY
@@ -68,8 +69,8 @@ class World:
     def plugin(self, endpoint: str = "bare.sock", resource: str = WIDGET) -> BarePlugin:
         """Return a plugin that serves."""
         plugin = BarePlugin(self.directory, endpoint, resource)
-        plugin.serve()
         self._ending.callback(plugin.stop)
+        plugin.serve()
         return plugin
 
     def hold(self, plugin: BarePlugin) -> threading.Event:
