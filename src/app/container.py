@@ -26,8 +26,7 @@ from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
 from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
 from deviceplugin.adapters.kubelet.registry import registry_directory
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
-from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.app import parts
+from deviceplugin.app import metering, parts
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
@@ -56,6 +55,7 @@ from deviceplugin.domain.timing import Timing
 
 if TYPE_CHECKING:
     from deviceplugin.adapters.inotify import NodeHotplug
+    from deviceplugin.adapters.prometheus import PrometheusJournal
     from deviceplugin.adapters.uevent import UeventHotplug
     from deviceplugin.app.use_cases.keep_probing import KeepProbing
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
@@ -69,9 +69,8 @@ class Container(DeclarativeContainer):
     - `scanner`: the author's own `scan`, which loops.
     - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
       list old.
-    - `sysfs`: what `rules` find in sysfs, asked likewise; `reader` makes another reader of it. If
-      they are those of a `configuration`, another one can take its place, with the `policies` of
-      its resources; `reread` reads it again.
+    - `sysfs`: what `rules` find in sysfs, likewise; `reader` makes another reader of it. Another
+      `configuration` can take its place, with `policies`; `reread` reads it again.
     """
 
     origin: Provider[str] = Dependency(instance_of=str)
@@ -90,6 +89,7 @@ class Container(DeclarativeContainer):
     dev_root: Provider[str] = Dependency(instance_of=str, default="/dev")
     proc_root: Provider[str] = Dependency(instance_of=str, default="/proc")
     on_conflict: Provider[str] = Dependency(instance_of=str, default="first")
+    metrics: Provider[str] = Dependency(instance_of=str, default="none")
     reader: Provider[Any] = Object(None)
     configuration: Provider[Any] = Dependency(default=Object(None))
     policies: Provider[Any] = Dependency(default=Object(None))
@@ -99,7 +99,11 @@ class Container(DeclarativeContainer):
     clock: Provider[Clock] = Singleton(system.SystemClock)
     chance: Provider[Chance] = Singleton(system.SystemChance)
     worker: Provider[Worker] = Singleton(system.ThreadWorker)
-    journal: Provider[Journal] = Singleton(LoggingJournal)
+    meter: Provider["PrometheusJournal | None"] = Singleton(metering.meter, metrics)
+    journal: Provider[Journal] = Singleton(metering.journal, meter)
+    beside: Provider[Any] = Singleton(
+        metering.beside, metrics, meter=meter, clock=clock, journal=journal
+    )
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
     registry_sockets: Provider[SocketDirectory] = Singleton(registry_directory, kubelet_root)
@@ -146,6 +150,7 @@ class Container(DeclarativeContainer):
         source,
         worker=worker,
         clock=clock,
+        journal=journal,
         seconds=rescan_seconds,
         hotplugs=hotplugs,
         forget=Selector(origin, source=Object(nothing_to_forget), sysfs=sysfs.provided.forget),
@@ -166,12 +171,7 @@ class Container(DeclarativeContainer):
         ways_of, places, register=register.provider, watcher=watcher.provider
     )
     world: Provider[World] = Singleton(
-        World,
-        ways=ways,
-        clock=clock,
-        chance=chance,
-        timing=timing,
-        journal=journal,
+        World, ways=ways, clock=clock, chance=chance, timing=timing, journal=journal
     )
     watch_kubelet: Provider[WatchKubelet] = Singleton(
         WatchKubelet, world.provided.directories, clock, journal, mode=registration, timing=timing
@@ -245,5 +245,6 @@ class Container(DeclarativeContainer):
         watch_kubelet=watch_kubelet,
         hotplugs=hotplugs,
         watch_configuration=watch,
+        beside=beside,
         directories=world.provided.directories,
     )

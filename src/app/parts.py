@@ -51,6 +51,7 @@ def parts_of(configuration: "Configuration") -> "Mapping[str, Any]":
         "dev_root": settings.dev_root,
         "proc_root": settings.proc_root,
         "on_conflict": settings.on_conflict,
+        "metrics": settings.metrics,
         "rescan_seconds": settings.rescan_seconds,
         "configuration": configuration,
         "policies": policies,

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from deviceplugin.adapters.logs.lines import event_name, facts
+from deviceplugin.adapters.logs.lines import facts
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, DeviceNode, Mount
+from deviceplugin.domain.event_names import event_name
 from deviceplugin.domain.events import Event
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices

@@ -7,9 +7,13 @@ from contextlib import contextmanager
 import attrs
 
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.adapters.logs.lines import event_name, facts, line
+from deviceplugin.adapters.logs.lines import facts, line
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.adapters.prometheus import PrometheusJournal
+from deviceplugin.app.use_cases.tell_all import TellAll
+from deviceplugin.domain.event_names import event_name
 from deviceplugin.domain.events import Event
+from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.testing.contracts.journal import JournalContract, JournalWorld
 
 
@@ -67,3 +71,57 @@ class TestMemoryJournal(JournalContract):
     @contextmanager
     def world(self) -> Generator[JournalWorld]:
         yield _MemoryWorld()
+
+
+class _PrometheusWorld:
+    """Counts have no order: each counted event is a note of its name."""
+
+    def __init__(self) -> None:
+        self.journal = PrometheusJournal()
+
+    def notes(self) -> Sequence[object]:
+        return [
+            sample.labels["event"]
+            for family in self.journal.registry.collect()
+            for sample in family.samples
+            if sample.name == "deviceplugin_events_total"
+            for _ in range(int(sample.value))
+        ]
+
+    def note_of(self, event: Event) -> object:
+        return event_name(type(event))
+
+
+class TestPrometheusJournal(JournalContract):
+    """Counters."""
+
+    keeps_order = False
+
+    @contextmanager
+    def world(self) -> Generator[JournalWorld]:
+        yield _PrometheusWorld()
+
+
+@attrs.frozen
+class _LastOfTwoWorld:
+    """What the second of two journals takes note of."""
+
+    kept: MemoryJournal = attrs.field(factory=MemoryJournal)
+
+    @property
+    def journal(self) -> Journal:
+        return TellAll([MemoryJournal(), self.kept])
+
+    def notes(self) -> Sequence[object]:
+        return self.kept.events
+
+    def note_of(self, event: Event) -> object:
+        return event
+
+
+class TestTellAll(JournalContract):
+    """Each of several."""
+
+    @contextmanager
+    def world(self) -> Generator[JournalWorld]:
+        yield _LastOfTwoWorld()

@@ -25,8 +25,9 @@ def pins(name: str) -> dict[str, Version]:
 
 
 def requirements() -> dict[str, Requirement]:
-    """Return what the package needs at run time, by canonical name."""
-    texts: list[str] = PYPROJECT["project"]["dependencies"]
+    """Return what the package may need at run time, by canonical name."""
+    project = PYPROJECT["project"]
+    texts: list[str] = [*project["dependencies"], *project["optional-dependencies"]["metrics"]]
     return {canonicalize_name(each.name): each for each in map(Requirement, texts)}
 
 

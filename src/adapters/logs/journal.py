@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from deviceplugin.adapters.logs.lines import event_name, facts, line
+from deviceplugin.adapters.logs.lines import facts, line
+from deviceplugin.domain.event_names import event_name
 from deviceplugin.domain.events import Event, Level
 from deviceplugin.domain.ports.driven.journal import Journal
 

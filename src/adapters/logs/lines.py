@@ -19,13 +19,7 @@ Fact = str | int | float | bool | tuple[str, ...]
 SHOWN: Final = 16
 """Members of a long fact that a line shows; it ends with the number of the others."""
 
-_WORD: Final = re.compile(r"(?<!^)(?=[A-Z])")
 _PLAIN: Final = re.compile(r'[^\s"=]+')
-
-
-def event_name(kind: type[Event]) -> str:
-    """Return the name of a kind of event: `KubeletAppeared` is kubelet_appeared."""
-    return _WORD.sub("_", kind.__name__).lower()
 
 
 def facts(event: Event) -> Mapping[str, Fact]:

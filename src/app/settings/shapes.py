@@ -116,6 +116,11 @@ GROUP_BY: Final[Schema] = {
 }
 
 
+def anchored(pattern: str) -> str:
+    """Return a pattern that a whole text has to fit."""
+    return f"^{pattern}{_END}"
+
+
 def text_of(fact: Fact) -> Schema:
     """Return what a text to fit a fact looks like."""
     return _TEXTS.get((fact.kind, fact.key), _GLOB)

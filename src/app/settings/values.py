@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.app.settings.addresses import ADDRESS, NOWHERE, Address
 from deviceplugin.app.settings.shapes import DOMAIN, PATH, Schema, one_of
 from deviceplugin.domain.discovery.rulebook import OnConflict
 from deviceplugin.domain.ending import OnExit
@@ -65,6 +66,11 @@ def _conflict(text: str) -> str:
     return _one_of(CONFLICTS, text)
 
 
+def _metrics(text: str) -> str:
+    Address.of(text)
+    return text
+
+
 def _one_of(allowed: Sequence[str], text: str) -> str:
     if text not in allowed:
         raise InvalidValueError(f"{text!r} must be one of {', '.join(allowed)}")
@@ -86,6 +92,7 @@ class Settings:
       plugins_registry; `auto` registers, and waits to be found where that cannot be.
     - `on_exit`: whether the plugin, when it ends, leaves the lists as they are, or says first that
       all devices are Unhealthy.
+    - `metrics`: the address where they are told; none: nowhere.
     - `rescan_seconds`: from one look at the hardware to the next, if nothing tells of a change;
       None: seldom where each change is heard, often where not.
     """
@@ -102,6 +109,7 @@ class Settings:
         default=None, converter=attrs.converters.optional(_seconds)
     )
     on_conflict: str = attrs.field(default=OnConflict.FIRST.value, converter=_conflict)
+    metrics: str = attrs.field(default=NOWHERE, converter=_metrics)
     log_level: str = attrs.field(default="info", converter=_log_level)
     log_format: str = attrs.field(default="text", converter=_log_format)
 
@@ -191,6 +199,12 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
                 help="seconds from one look at the hardware to the next",
                 numeric=True,
                 live=True,
+            ),
+            Option(
+                name="metrics",
+                parse=_metrics,
+                schema=ADDRESS,
+                help=f"HOST:PORT where metrics are told to Prometheus | {NOWHERE}",
             ),
             Option(
                 name="log_level",

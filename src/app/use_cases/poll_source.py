@@ -7,9 +7,11 @@ from typing import Final
 
 from deviceplugin.app.use_cases.within import within
 from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.monitoring_events import ScanEnded
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.hotplug import Change, Hotplug
+from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.ports.driving.notifier import Notifier
@@ -43,6 +45,7 @@ class PollSource(Scanner):
         *,
         worker: Worker,
         clock: Clock,
+        journal: Journal,
         seconds: float | None,
         hotplugs: Sequence[Hotplug] = (),
         forget: Callable[[Change], None] = nothing_to_forget,
@@ -52,6 +55,7 @@ class PollSource(Scanner):
         self._source = source
         self._worker = worker
         self._clock = clock
+        self._journal = journal
         self._seconds = seconds
         self._hotplugs = tuple(hotplugs)
         self._forget = forget
@@ -77,7 +81,9 @@ class PollSource(Scanner):
             while True:
                 self._asked.clear()
                 self._begun = self._clock.now()
-                notifier.notify(await self._found())
+                found = await self._found()
+                self._journal.record(ScanEnded(seconds=self._clock.now() - self._begun))
+                notifier.notify(found)
                 await self._rest()
         finally:
             await self._stop_hearing()

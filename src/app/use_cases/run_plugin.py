@@ -1,7 +1,7 @@
 """Run a whole plugin: watch the kubelet, scan, advertise, until told to stop."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 @attrs.frozen(kw_only=True)
 class RunPlugin:
-    """Ends when the scanner returns or `stop` is called: streams closed, sockets removed."""
+    """Ends when the scanner returns or `stop` is called: streams closed, sockets removed.
+
+    What is `beside` it runs as long.
+    """
 
     namespace: str
     run_scanner: RunScanner
@@ -30,6 +33,7 @@ class RunPlugin:
     directories: Mapping[Route, PluginDirectory]
     hotplugs: Sequence[Hotplug] = ()
     watch_configuration: "WatchConfiguration | None" = None
+    beside: Sequence[Callable[[], Coroutine[None, None, None]]] = ()
     _stop: asyncio.Event = attrs.field(factory=asyncio.Event, init=False)
 
     def stop(self) -> None:
@@ -47,6 +51,7 @@ class RunPlugin:
                     tasks.create_task(self._follow(latest)),
                     scanning,
                 ]
+                others += [tasks.create_task(run()) for run in self.beside]
                 if self.watch_configuration is not None:
                     others.append(tasks.create_task(self.watch_configuration.run()))
                 try:

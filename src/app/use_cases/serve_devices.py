@@ -1,6 +1,7 @@
 """Answer what a kubelet asks about one resource."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 
 import attrs
 
@@ -13,6 +14,7 @@ from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import AllocationError, reason_of
 from deviceplugin.domain.events import AllocationFailed, DevicesAllocated, PreparationFailed
 from deviceplugin.domain.inventory import Listing
+from deviceplugin.domain.monitoring_events import StreamEnded, StreamOpened
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import (
     Allocator,
@@ -43,9 +45,17 @@ class ServeDevices(AdvertisesDevices):
     post_allocator: PostAllocator | None = None
     given: GivenNodes | None = None
 
-    def watch(self) -> AsyncGenerator[Listing]:
+    async def watch(self) -> AsyncGenerator[Listing]:
         """Yield the list, then each that differs."""
-        return self.board.listings()
+        opened = StreamOpened(resource=self.resource, streams=self.board.readers + 1)
+        self.journal.record(opened)
+        try:
+            async with aclosing(self.board.listings()) as listings:
+                async for listing in listings:
+                    yield listing
+        finally:
+            ended = StreamEnded(resource=self.resource, streams=self.board.readers)
+            self.journal.record(ended)
 
     async def allocate(self, ids: Sequence[DeviceId]) -> Grant:
         """Return the grant; an id that is unknown or ill wakes the scan: our list may be old."""

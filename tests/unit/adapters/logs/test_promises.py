@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from deviceplugin.adapters.logs.lines import event_name, facts
+from deviceplugin.adapters.logs.lines import facts
+from deviceplugin.domain.event_names import event_name
 from deviceplugin.testing.contracts.journal import event_kinds, example
 
 PROMISED: Final = {
@@ -27,6 +28,8 @@ PROMISED: Final = {
     "kubelet_awaited": "directory reason",
     "kubelet_missing": "directory seconds",
     "kubelet_vanished": "directory",
+    "metrics_served": "address",
+    "metrics_unavailable": "address reason",
     "list_too_large": "resource devices size bound reason",
     "numa_node_unknown": "resource device reason",
     "optional_resource_unmatched": "resource candidates reasons",
@@ -42,10 +45,13 @@ PROMISED: Final = {
     "resource_unmatched": "resource candidates reasons",
     "restart_needed": "source settings",
     "scan_doubted": "seconds",
+    "scan_ended": "seconds",
     "scan_failed": "reason failures",
     "scan_recovered": "",
     "serving_failed": "resource reason failures",
     "serving_failed_again": "resource reason failures",
+    "stream_ended": "resource streams",
+    "stream_opened": "resource streams",
     "watch_degraded": "reason",
 }
 """Each event's keys, in the order in which a line shows them."""

@@ -18,6 +18,7 @@ OTHERS = {
     "proc_root": ("/one", "/two", "/three"),
     "on_conflict": ("error", "first", "error"),
     "rescan_seconds": ("1", "2.5", "3"),
+    "metrics": (":1", "127.0.0.1:2", "[::1]:3"),
     "log_level": ("debug", "warning", "error"),
     "log_format": ("json", "text", "json"),
 }
@@ -49,6 +50,7 @@ def test_defaults_are_pinned() -> None:
         proc_root="/proc",
         on_conflict="first",
         rescan_seconds=None,
+        metrics="none",
         log_level="info",
         log_format="text",
     )
@@ -115,6 +117,7 @@ def test_the_environment_may_name_the_file(tmp_path: Path) -> None:
         ("rescan_seconds", "nan", "0.1 to 86400"),
         ("rescan_seconds", "1e3", "0.1 to 86400"),
         ("rescan_seconds", "-1", "0.1 to 86400"),
+        ("metrics", "9100", "HOST:PORT, such as 127.0.0.1:9100, or none"),
         ("log_level", "INFO", "debug, info, warning, error"),
         ("log_format", "xml", "text, json"),
     ],

@@ -365,6 +365,12 @@ SETTINGS: Final[Mapping[str, Drawn]] = {
     "on_exit": one_of([*ON_EXIT, "stay", *ODD]),
     "on_conflict": one_of(["first", "error", "last", *ODD]),
     "rescan_seconds": one_of([0.1, 5, 86400, 0, 0.05, 86401, -1, "5", *ODD]),
+    "metrics": one_of(
+        [
+            *("127.0.0.1:9100", ":0", "[::1]:65535", "none", "node.example:9100"),
+            *("9100", "x:65536", "x:", "::1:9100", "a b:1", ":09", "none:", "x:1\n", *ODD),
+        ]
+    ),
     "log_level": one_of(["info", "INFO", *ODD]),
     "log_format": one_of(["json", "xml", *ODD]),
 }

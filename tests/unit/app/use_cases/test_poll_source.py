@@ -8,11 +8,13 @@ import pytest
 
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.hotplug import MemoryHotplug
+from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.poll_source import LOOK_SECONDS, PollSource
 from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.monitoring_events import ScanEnded
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.hotplug import Change
 from deviceplugin.domain.ports.driven.worker import Worker
@@ -54,7 +56,14 @@ class Polling:
         self.clock = ManualClock()
         self.source = CountingSource()
         self.latest = LatestTree("color.example")
-        self.poll = PollSource(self.source, worker=InlineWorker(), clock=self.clock, seconds=5.0)
+        self.journal = MemoryJournal()
+        self.poll = PollSource(
+            self.source,
+            worker=InlineWorker(),
+            clock=self.clock,
+            journal=self.journal,
+            seconds=5.0,
+        )
         self.task = asyncio.create_task(self.poll.scan(self.latest))
 
     async def __aenter__(self) -> Self:
@@ -144,7 +153,13 @@ class Hanging(Polling):
         super().__init__()
         self.worker = HangingWorker()
         self.task.cancel()
-        self.poll = PollSource(self.source, worker=self.worker, clock=self.clock, seconds=5.0)
+        self.poll = PollSource(
+            self.source,
+            worker=self.worker,
+            clock=self.clock,
+            journal=self.journal,
+            seconds=5.0,
+        )
         self.task = asyncio.create_task(self.poll.scan(self.latest))
 
 
@@ -192,6 +207,7 @@ class Hearing:
             self.source,
             worker=InlineWorker(),
             clock=self.clock,
+            journal=MemoryJournal(),
             seconds=seconds,
             hotplugs=[self.kernel, self.nodes],
             forget=lambda change: self.forgotten.append((self.source.asked, change)),
@@ -223,7 +239,7 @@ async def test_a_change_brings_a_look_at_once_and_one_more_when_all_is_quiet() -
             assert hearing.forgotten == [(1, USB)], "before the look"
             await hearing.clock.advance(Pace().settle)
             assert hearing.source.asked == 3
-            await hearing.clock.advance(29)
+            await hearing.clock.advance(19)
             assert hearing.source.asked == 3
 
 
@@ -313,3 +329,21 @@ async def test_what_was_heard_while_scans_failed_is_told_before_the_next_look() 
         for _, change in hearing.forgotten:
             told |= change
         assert told == USB | NODE
+
+
+async def test_each_look_that_ends_well_is_told_with_how_long_it_took() -> None:
+    """For those who count: its failure is told by who runs the scans."""
+    polling = Polling()
+    async with polling:
+        await polling.clock.settle()
+        polling.source.error = ScanError("gone")
+        await polling.clock.advance(5.0)
+        assert polling.journal.events == (ScanEnded(seconds=0.0),)
+
+
+async def test_a_look_that_takes_its_time_says_so() -> None:
+    async with Hanging() as polling:
+        await polling.clock.advance(2.5)
+        polling.worker.free.set()
+        await polling.clock.settle()
+        assert polling.journal.events == (ScanEnded(seconds=2.5),)

@@ -128,7 +128,7 @@ def test_what_needs_a_restart_is_told_once_and_the_rest_is_in_force() -> None:
 
 def _another(name: str) -> str:
     """Return a text that the setting takes, and that is not its default."""
-    texts = ("/elsewhere", "7", "x.y", *OPTIONS[name].help.split(" | "))
+    texts = ("/elsewhere", "7", "x.y", ":9100", *OPTIONS[name].help.split(" | "))
     values = {text: _value(name, text) for text in texts}
     default = getattr(Settings(), name)
     return next(text for text, value in values.items() if value not in (None, default))

@@ -23,6 +23,7 @@ from deviceplugin.domain.errors import (
 )
 from deviceplugin.domain.events import AllocationFailed, DevicesAllocated, PreparationFailed
 from deviceplugin.domain.inventory import Inventory
+from deviceplugin.domain.monitoring_events import StreamEnded, StreamOpened
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
 from deviceplugin.domain.preference import Policy, packed
 from deviceplugin.domain.resources import ResourceName
@@ -346,3 +347,20 @@ async def test_an_error_after_the_allocation_fails_it_too() -> None:
         await service.allocate(A)
     assert service.journal.of(DevicesAllocated) == ()
     assert "no room" in service.journal.of(AllocationFailed)[0].reason
+
+
+async def test_streams_that_open_and_end_are_told_with_how_many_there_are() -> None:
+    """However one ends: by who reads it, or because the resource is retired."""
+    service = Service()
+    first, second = service.plugin.devices.watch(), service.plugin.devices.watch()
+    await anext(first)
+    await anext(second)
+    await first.aclose()
+    service.board.retire()
+    assert [listing async for listing in second] == []
+    assert service.journal.events == (
+        StreamOpened(resource=WIDGET, streams=1),
+        StreamOpened(resource=WIDGET, streams=2),
+        StreamEnded(resource=WIDGET, streams=1),
+        StreamEnded(resource=WIDGET, streams=0),
+    )
