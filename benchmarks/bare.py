@@ -1,8 +1,8 @@
 """The floor: grpc.aio servers with the same messages that do nothing else.
 
 They poll for kubelet.sock every 2 ms, start a server for each resource when it appears or is
-replaced, and register. They check nothing, merge nothing, notice nothing else and recover from
-nothing.
+replaced, and register; with `once` as the third argument, they do so for one kubelet and then are
+at rest. They check nothing, merge nothing, notice nothing else and recover from nothing.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ def _hear(loop: asyncio.AbstractEventLoop, news: _News) -> None:
         loop.call_soon_threadsafe(partial(news.say, healthy=json.loads(line)))
 
 
-async def _main(directory: Path, resources: int) -> None:
+async def _main(directory: Path, resources: int, *, once: bool) -> None:
     news = _News()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_hear, args=[loop, news], daemon=True).start()
@@ -115,8 +115,8 @@ async def _main(directory: Path, resources: int) -> None:
             servers = await asyncio.gather(
                 *(_serve(directory, number, generation, news) for number in range(resources))
             )
-        await asyncio.sleep(0.002)
+        await (asyncio.Event().wait() if once and known else asyncio.sleep(0.002))
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(_main(Path(sys.argv[1]), int(sys.argv[2]), once="once" in sys.argv[3:]))

@@ -1,4 +1,4 @@
-"""How soon a kubelet hears of what the kernel announced, and what a plugin at rest wakes up for.
+"""How soon a kubelet hears of what the kernel announced.
 
 The announcement is a real one, which needs root: a device of the kernel's own is announced once
 more, and with it an attribute of a device in a tree of ours is another one.
@@ -32,7 +32,9 @@ resources:
 
 
 @attrs.frozen
-class _Running:
+class Running:
+    """`deviceplugin run` on a tree of ours, with one device that the kubelet knows."""
+
     process: "subprocess.Popen[bytes]"
     kubelet: FakeKubelet
     attribute: Path
@@ -45,19 +47,10 @@ class _Running:
         self.kubelet.await_resource(_RESOURCE, lambda seen: seen.allocatable == int(healthy))
         return time.monotonic() - begin
 
-    def wakes(self) -> int:
-        """Return how often its threads have gone to sleep so far."""
-        found = 0
-        for status in Path(f"/proc/{self.process.pid}/task").glob("*/status"):
-            lines = status.read_text(encoding="ascii").splitlines()
-            found += sum(
-                int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt")
-            )
-        return found
-
 
 @contextmanager
-def _running() -> Generator[_Running]:
+def running() -> Generator[Running]:
+    """Start it."""
     with TemporaryDirectory() as directory:
         place = Path(directory)
         sysfs = FakeSysfs(place)
@@ -72,7 +65,7 @@ def _running() -> Generator[_Running]:
             process = subprocess.Popen(command, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
             try:
                 kubelet.await_resource(_RESOURCE, lambda seen: seen.allocatable == 1)
-                yield _Running(process, kubelet, sysfs.at(f"{device.path}/temperature"))
+                yield Running(process, kubelet, sysfs.at(f"{device.path}/temperature"))
             finally:
                 process.kill()
                 process.wait()
@@ -81,32 +74,15 @@ def _running() -> Generator[_Running]:
 def hotplug(rounds: int = 15) -> Result:
     """From an announcement of the kernel to its arrival at the kubelet."""
     times: list[float] = []
-    with _running() as running:
+    with running() as plugin:
         for number in range(rounds):
             time.sleep(2.0)  # one that follows at once is part of a burst, and held back
-            times.append(running.told(healthy=bool(number % 2)))
+            times.append(plugin.told(healthy=bool(number % 2)))
     return Result(
         name="a real uevent reaches the kubelet",
         unit="ms",
         bare=None,
         ours=median(times) * 1e3,
         bound=20.0,
-        of="ours",
-    )
-
-
-def idle(seconds: float = 30.0) -> Result:
-    """Wake-ups of the whole process, its look at the kubelet's socket each second included."""
-    with _running() as running:
-        time.sleep(5)
-        before = running.wakes()
-        time.sleep(seconds)
-        wakes = running.wakes() - before
-    return Result(
-        name="wake-ups in 10 s at rest, looks at kubelet.sock included",
-        unit="",
-        bare=None,
-        ours=wakes / seconds * 10,
-        bound=None,
         of="ours",
     )

@@ -3,6 +3,28 @@
 import attrs
 
 
+def until_next(period: float, now: float) -> float:
+    """Return the seconds until time is the next multiple of `period`, a second away at least.
+
+    All who wait so for the same period wake together, and the machine once for all of them.
+    """
+    left = period - now % period
+    return left if left >= 1.0 else left + period
+
+
+@attrs.frozen(kw_only=True)
+class Rhythm:
+    """How long from look to look at the kubelet's files where nothing tells of a change.
+
+    - `restless`: while something is not as it should be, or changes are not heard;
+    - `resting`: while all is well and every change is heard. Then the looks are those at full
+      multiples of it.
+    """
+
+    restless: float = 1.0
+    resting: float = 30.0
+
+
 @attrs.frozen(kw_only=True)
 class Backoff:
     """Seconds to wait after the n-th failure in a row: doubling, capped, with jitter."""
@@ -24,7 +46,8 @@ class Pace:
       one of a burst up to `cap`: a hub with twenty ports is hundreds of changes.
     - `settle`: after a burst, once nothing has changed for so long, follows one more look: a
       device is announced as gone a moment before it is.
-    - `heard`: from look to look while changes are heard; `deaf`: while they are not.
+    - `heard`: from look to look while changes are heard: the looks are those at full multiples of
+      it; `deaf`: while they are not.
     """
 
     first: float = 0.05
@@ -44,7 +67,8 @@ class Rereading:
 
     - `settle`: once it has been at rest for so long, since it may be written in several steps;
     - `doubt`: how much longer it must rest before what cannot be used is called bad;
-    - `poll`: from look to look at the file while nothing tells of a change.
+    - `poll`: from look to look at the file while nothing tells of a change: the looks are those
+      at full multiples of it.
     """
 
     settle: float = 0.25
@@ -81,6 +105,7 @@ class Timing:
     - `patience`: how long no Register can be sent before another way to the kubelet is taken.
     - `backoff`: the wait after failures; `slow_backoff`: after what only a person can mend.
     - `release`: how devices that vanished are let go.
+    - `rhythm`: how closely the kubelet's files are looked at where no event tells of a change.
     """
 
     register: float = 15.0
@@ -92,3 +117,4 @@ class Timing:
     backoff: Backoff = attrs.field(factory=Backoff)
     slow_backoff: Backoff = Backoff(first=2.0, cap=60.0)
     release: Release = attrs.field(factory=Release)
+    rhythm: Rhythm = attrs.field(factory=Rhythm)

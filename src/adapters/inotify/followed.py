@@ -42,6 +42,11 @@ class FollowedPath:
         """The path, as configured."""
         return self._path
 
+    @property
+    def heard(self) -> bool:
+        """Whether every change is heard that inotify can tell."""
+        return self._watches is not None and self._watches.complete
+
     async def changed(self, seconds: float) -> None:
         """Return as soon as what the path stands for may have changed, else after `seconds`."""
         waking = asyncio.create_task(self._wake_after(seconds))
@@ -55,6 +60,11 @@ class FollowedPath:
         # Not before: a call that is cancelled while it ends must leave the wake to the next one.
         self._woken.clear()
         self._cover()
+
+    def wake(self) -> None:
+        """Let the `changed` that is under way, or the next one, return."""
+        if not self._closed:
+            self._woken.set()
 
     def close(self) -> None:
         """Stop watching; a `changed` that is under way returns, later ones only wait."""

@@ -61,6 +61,8 @@ class Watches:
         self._sockets = interest.sockets
         self._mask = _MASK | flags.CLOSE_WRITE if interest.content else _MASK
         self._wanted: dict[int, set[str]] = {}
+        self.complete = False
+        """Whether all that may change what the path means is watched."""
 
     def fileno(self) -> int:
         """Return the descriptor that is readable when there is something to hear."""
@@ -75,10 +77,13 @@ class Watches:
         now = places(path)
         wanted: dict[int, set[str]] = defaultdict(set)
         # The directory comes last: if it is replaced after this, its parent is watched already.
-        inside = ((now.directory, _ANY_SOCKET),) if self._sockets else ()
+        inside = ((now.directory, _ANY_SOCKET),) if self._sockets and now.directory else ()
+        self.complete = True
         for folder, name in (*now.names, *inside):
-            watch = None if folder is None else self._watch(folder)
-            if watch is not None:
+            watch = self._watch(folder)
+            if watch is None:
+                self.complete = False
+            else:
                 wanted[watch].add(name)
         for stale in self._wanted.keys() - wanted.keys():
             # The kernel may have ended it by itself.

@@ -12,11 +12,13 @@ class ManualClock(Clock):
 
     `turns` is how many passes of the event loop `settle` waits for: the longest chain of tasks
     that wake one another. A pass in which nothing is ready costs microseconds, so it is generous.
+    `alarms` are the moments at which sleepers were woken.
     """
 
     def __init__(self, start: float = 0.0, *, turns: int = 100) -> None:
         self._now = start
         self._turns = turns
+        self.alarms: list[float] = []
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
         self._numbers = itertools.count()
 
@@ -44,6 +46,7 @@ class ManualClock(Clock):
             due, _, alarm = heapq.heappop(self._sleepers)
             if not alarm.done():
                 self._now = max(self._now, due)
+                self.alarms.append(self._now)
                 alarm.set_result(None)
                 await self.settle()
         self._now = max(self._now, until)

@@ -42,7 +42,7 @@ class MemoryDirectory(Waking, PluginDirectory):
             raise FileNotFoundError(f"no directory {self._path}")
         number = next(self._numbers)
         self._files[name] = FileIdentity(device=1, inode=number, changed_ns=number)
-        self.wake()
+        self._told()
         return self._files[name]
 
     def remove(self, name: str) -> None:
@@ -50,15 +50,15 @@ class MemoryDirectory(Waking, PluginDirectory):
         if self._files is None or name not in self._files:
             raise FileNotFoundError(f"no file {self._path}/{name}")
         del self._files[name]
-        self.wake()
+        self._told()
 
     def remove_directory(self) -> None:
         """Remove the directory with all that is in it."""
         self._files = None
-        self.wake()
+        self._told()
 
     def make_directory(self) -> None:
         """Make the directory, empty, if it is missing."""
         if self._files is None:
             self._files = {}
-            self.wake()
+            self._told()

@@ -7,16 +7,27 @@ from deviceplugin.domain.ports.driven.clock import Clock
 
 
 class Waking:
-    """Each `wake` ends a `changed`, or the next one, unless `deaf` is set.
+    """Each `wake` ends a `changed`, or the next one; each change is one, unless `deaf` is set.
 
-    To be deaf is to lose the events: only a poll finds out.
+    To be deaf is to lose the events: only a poll finds out. It is not known, unless `heard` is set
+    to false as well.
     """
 
     def __init__(self, clock: Clock) -> None:
         self.deaf = False
+        self._heard = True
         self._clock = clock
         self._woken = asyncio.Event()
         self._closed = False
+
+    @property
+    def heard(self) -> bool:
+        """Whether changes are heard, as far as is known."""
+        return self._heard and not self._closed
+
+    @heard.setter
+    def heard(self, heard: bool) -> None:
+        self._heard = heard
 
     async def changed(self, seconds: float) -> None:
         """Return at the next change, or after `seconds`."""
@@ -36,8 +47,12 @@ class Waking:
 
     def wake(self) -> None:
         """Let the watcher look, even where nothing changed."""
-        if not self.deaf and not self._closed:
+        if not self._closed:
             self._woken.set()
+
+    def _told(self) -> None:
+        if not self.deaf:
+            self.wake()
 
     async def _wake_after(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

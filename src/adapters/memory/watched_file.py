@@ -28,15 +28,15 @@ class MemoryFile(Waking, WatchedFile):
         number = next(self._numbers)
         inode = number if self._identity is None else self._identity.inode
         self._identity = FileIdentity(device=1, inode=inode, changed_ns=number)
-        self.wake()
+        self._told()
 
     def replace(self) -> None:
         """Put another file in its place, in one step."""
         number = next(self._numbers)
         self._identity = FileIdentity(device=1, inode=number, changed_ns=number)
-        self.wake()
+        self._told()
 
     def remove(self) -> None:
         """Let it be gone."""
         self._identity = None
-        self.wake()
+        self._told()

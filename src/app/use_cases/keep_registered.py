@@ -62,6 +62,11 @@ class KeepRegistered:
         """Where the resource stands."""
         return self._phase
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether it is registered for a while, and no other instance's server came after it."""
+        return self._phase is Phase.STEADY and not self._succession.succeeded
+
     def kubelet_moved(self, signal: Signal, kubelet: Kubelet | None) -> None:
         """Tell that the kubelet is now to be met here; None if it has vanished."""
         self._mailbox.put_nowait(_Stamped(signal, kubelet=kubelet))
@@ -104,6 +109,8 @@ class KeepRegistered:
                 signal = Signal.KUBELET_CONFIRMED
         before, step = self._phase, advance(self._phase, signal)
         self._phase = step.phase
+        if before is Phase.STEADY and step.phase is not before:
+            self._world.rouse()
         self._report.moved(before, signal, step.phase, self._endpoint)
         for command in step.commands:
             self._do(command)
@@ -166,7 +173,7 @@ class KeepRegistered:
             devices=self._plugin.devices,
             opened=partial(self._send, Signal.STREAM_OPENED, number),
             ended=partial(self._send, Signal.STREAM_ENDED, number),
-            is_known=self._is_steady,
+            is_known=lambda: self._phase is Phase.STEADY,
         )
         try:
             plugin = attrs.evolve(self._plugin, devices=devices)
@@ -222,9 +229,6 @@ class KeepRegistered:
     @property
     def _endpoint(self) -> str:
         return "" if self._incarnation is None else self._incarnation.endpoint
-
-    def _is_steady(self) -> bool:
-        return self._phase is Phase.STEADY
 
     def _is_ours(self, incarnation: Incarnation) -> bool:
         return self._way.directory.identity(incarnation.endpoint) == incarnation.identity

@@ -15,7 +15,7 @@ from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.ports.driving.notifier import Notifier
-from deviceplugin.domain.timing import Pace
+from deviceplugin.domain.timing import Pace, until_next
 from deviceplugin.domain.tree import DeviceTree
 
 LOOK_SECONDS: Final = 30.0
@@ -118,7 +118,7 @@ class PollSource(Scanner):
         if self._seconds is not None:
             return self._seconds
         heard = self._hotplugs and all(each.heard for each in self._hotplugs)
-        return self._pace.heard if heard else self._pace.deaf
+        return until_next(self._pace.heard, self._clock.now()) if heard else self._pace.deaf
 
     async def _woken(self) -> None:
         """Return once somebody asks for a look, or a change was heard."""

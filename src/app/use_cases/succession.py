@@ -19,18 +19,19 @@ class Succession:
     """
 
     seconds: float
-    _succeeded: bool = attrs.field(default=False, init=False)
+    succeeded: bool = attrs.field(default=False, init=False)
+    """Whether one came after it, and is not known to have gone for good."""
     _alone_since: float | None = attrs.field(default=None, init=False)
 
     def look(self, successor: Successor, now: float) -> bool:
         """Return whether the successors have gone for good; told once."""
-        self._succeeded |= successor is not Successor.NONE
-        if successor is Successor.ALIVE or not self._succeeded:
+        self.succeeded |= successor is not Successor.NONE
+        if successor is Successor.ALIVE or not self.succeeded:
             self._alone_since = None
             return False
         if self._alone_since is None:
             self._alone_since = now
         if now - self._alone_since < self.seconds:
             return False
-        self._succeeded, self._alone_since = False, None
+        self.succeeded, self._alone_since = False, None
         return True

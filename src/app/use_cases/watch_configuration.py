@@ -16,7 +16,7 @@ from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.watched_file import WatchedFile
 from deviceplugin.domain.ports.driven.worker import Worker
-from deviceplugin.domain.timing import Rereading
+from deviceplugin.domain.timing import Rereading, until_next
 
 MAX_FAULTS: Final = 20
 """Faults that one event names; the rest are counted."""
@@ -81,7 +81,7 @@ class WatchConfiguration:
                 await self._answer()
                 read = now
             elif now == read:
-                await self._wait(self._timing.poll)
+                await self._wait(until_next(self._timing.poll, self._clock.now()))
             elif await self._is_done_with(now):
                 read = now
 

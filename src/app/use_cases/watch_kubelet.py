@@ -16,10 +16,8 @@ from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route, RouteChoice, Sight
-from deviceplugin.domain.timing import Timing
+from deviceplugin.domain.timing import Timing, until_next
 
-POLL_SECONDS: Final = 1.0
-"""How often we look although nothing told us to, so that a missed event cannot strand us."""
 MISSING_SECONDS: Final = 60.0
 """After how long without a kubelet a person is told that the directory may be the wrong one."""
 
@@ -43,13 +41,21 @@ class Follower(Protocol):
         """Take note that the kubelet is now to be met here, or that it has vanished."""
         ...
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether all is well; who leaves that wakes the directory that is watched."""
+        ...
+
     def check_socket(self) -> None:
         """Look after your own socket."""
         ...
 
 
 class WatchKubelet:
-    """Looks at the files of each way when the directory hints at a change, and each second.
+    """Looks at the files of each way when the directory hints at a change, and regularly.
+
+    Each second, so that no event that is missed can strand us; but seldom as long as all is well
+    and every change is heard.
 
     A kubelet is known by its socket file's identity, not by the file's being there: a dead one
     leaves the file behind, and two restarts may look like one. `auto` watches the plugin directory
@@ -72,7 +78,9 @@ class WatchKubelet:
         self._clock = clock
         self._journal = journal
         self._followers: list[Follower] = []
-        self._choice = RouteChoice(wanted=mode, patience=(timing or Timing()).patience)
+        timing = timing or Timing()
+        self._choice = RouteChoice(wanted=mode, patience=timing.patience)
+        self._rhythm = timing.rhythm
         self._missing_since: float | None = None
 
     def follow(self, follower: Follower) -> None:
@@ -80,6 +88,7 @@ class WatchKubelet:
         self._followers.append(follower)
         if self._choice.kubelet is not None:
             follower.kubelet_moved(Signal.KUBELET_APPEARED, self._choice.kubelet)
+        self._watched.wake()
 
     def unfollow(self, follower: Follower) -> None:
         """Tell `follower` nothing more."""
@@ -90,7 +99,21 @@ class WatchKubelet:
         self._await_kubelet()
         while True:
             self._look()
-            await self._watched.changed(POLL_SECONDS)
+            await self._watched.changed(self._patience())
+
+    def _patience(self) -> float:
+        if self._is_at_rest():
+            return until_next(self._rhythm.resting, self._clock.now())
+        return self._rhythm.restless
+
+    def _is_at_rest(self) -> bool:
+        """Say whether all are well, with their sockets where changes are heard."""
+        kubelet = self._choice.kubelet
+        return (
+            self._watched.heard
+            and (kubelet is None or kubelet.route is self._route)
+            and all(follower.at_rest for follower in self._followers)
+        )
 
     def _look(self) -> None:
         """Look for the kubelet first: when our sockets are gone too, it is what matters."""

@@ -40,6 +40,11 @@ class World:
         """Where each way's sockets are."""
         return {route: way.directory for route, way in self.ways.items()}
 
+    def rouse(self) -> None:
+        """Have whoever watches the kubelet look, and see how closely it is to be watched now."""
+        for way in self.ways.values():
+            way.directory.wake()
+
 
 def sign_of(route: Route, directory: PluginDirectory) -> FileIdentity | None:
     """Return the file that tells one kubelet from another on this way; None if it is not there.

@@ -168,6 +168,27 @@ class DirectoryContract:
             assert world.directory.identity(SOCKET) is not None
 
     @law
+    async def test_somebody_can_wake_it(self, world: DirectoryWorld) -> None:
+        """The call under way, or the next one; how often says nothing."""
+        waiting = await _waiting(world)
+        world.directory.wake()
+        await woken(waiting)
+        world.directory.wake()
+        world.directory.wake()
+        await soon(world.directory.changed(LONG))
+        await given_up(await _waiting(world))
+
+    @law
+    async def test_knows_whether_it_hears(self, world: DirectoryWorld) -> None:
+        """Whoever looks seldom relies on it; after a close nothing is heard."""
+        await given_up(await _waiting(world))
+        assert world.directory.heard
+        world.directory.close()
+        world.directory.wake()
+        assert not world.directory.heard
+        await given_up(await _waiting(world))
+
+    @law
     async def test_a_wait_can_be_given_up(self, world: DirectoryWorld) -> None:
         """Cancelling ends the call alone; the next one is told of changes."""
         for _ in range(3):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.timing import Backoff
+from deviceplugin.domain.timing import Backoff, until_next
 
 fractions = st.floats(0, 1, exclude_max=True)
 
@@ -33,3 +33,14 @@ def test_the_first_wait_is_short_and_the_longest_is_half_a_minute() -> None:
 def test_half_of_a_wait_is_fixed_and_chance_has_the_other_half() -> None:
     backoff = Backoff(first=1.0)
     assert [backoff.delay(3, fraction) for fraction in (0.0, 0.5, 0.75)] == [2.0, 3.0, 3.5]
+
+
+@given(st.floats(2, 3600), st.floats(0, 1e7))
+def test_who_waits_for_the_same_period_wakes_at_the_same_moments(
+    period: float, now: float
+) -> None:
+    """At its multiples; one that is less than a second away is left to the next."""
+    left = until_next(period, now)
+    assert 1.0 <= left <= period + 1.0
+    passed = (now + left) % period
+    assert min(passed, period - passed) <= 1e-6

@@ -32,6 +32,12 @@ class PluginDirectory(Protocol):
         """
         ...
 
+    @property
+    @abstractmethod
+    def heard(self) -> bool:
+        """Whether changes are heard; where they are not, only regular looks show them."""
+        ...
+
     @abstractmethod
     async def changed(self, seconds: float) -> None:
         """Return once something may have changed since the last return, else after `seconds`.
@@ -39,6 +45,11 @@ class PluginDirectory(Protocol):
         Only a hint, for one caller: an event may be missed or doubled, so the caller looks for
         itself.
         """
+        ...
+
+    @abstractmethod
+    def wake(self) -> None:
+        """Let the `changed` that is under way, or the next one, return as if something changed."""
         ...
 
     @abstractmethod

@@ -48,9 +48,11 @@ async def main():
         (folder / f"{number}.sock").rename(folder / "kubelet.sock")
         await waits_for(3600)
         assert directory.identity("kubelet.sock") is not None
+        assert not directory.heard
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
     # The end of the next wait tries again; from then on nobody need wait.
     await waits_for(3600)
+    assert directory.heard
     (folder / "kubelet.sock").unlink()
     await asyncio.wait_for(directory.changed(3600), 10)
     directory.close()

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Self
 
+import pytest
+
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -17,6 +19,9 @@ from deviceplugin.domain.events import (
 from deviceplugin.domain.phases import Phase, Signal
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.routes import Kubelet, Route
+from deviceplugin.domain.timing import Rhythm
+
+RHYTHM = Rhythm()
 
 
 class Told:
@@ -32,6 +37,11 @@ class Told:
     def phase(self) -> Phase:
         """Stand as told."""
         return self.stands
+
+    @property
+    def at_rest(self) -> bool:
+        """Be well if it stands so."""
+        return self.stands is Phase.STEADY
 
     def kubelet_moved(self, signal: Signal, kubelet: Kubelet | None) -> None:
         """Remember the file, or that it is gone."""
@@ -123,6 +133,62 @@ async def test_a_directory_whose_events_are_lost_is_looked_at_each_second() -> N
         await it.remove()
         await it.clock.advance(1)
         assert it.told.news == [identity, None]
+
+
+async def test_while_all_is_well_and_heard_looks_are_seldom() -> None:
+    """A machine at rest is not woken for nothing; what an event missed is found all the same."""
+    async with Watched() as it:
+        it.told.stands = Phase.STEADY
+        await it.put()
+        checks = it.told.checks
+        await it.clock.advance(10 * RHYTHM.resting)
+        assert it.told.checks == checks + 10
+        it.directory.deaf = True
+        missed = await it.put()
+        await it.clock.advance(RHYTHM.resting)
+        assert it.told.news[-1] == missed
+
+
+async def test_where_nothing_is_heard_looks_are_close_however_well_all_is() -> None:
+    async with Watched() as it:
+        it.told.stands = Phase.STEADY
+        it.directory.heard = False
+        await it.put()
+        checks = it.told.checks
+        await it.clock.advance(10)
+        assert it.told.checks == checks + 10 / RHYTHM.restless
+
+
+@pytest.mark.parametrize("phase", set(Phase) - {Phase.STEADY})
+async def test_one_that_is_not_well_has_all_looked_at_closely(phase: Phase) -> None:
+    """From the moment on at which it is so."""
+    async with Watched() as it:
+        it.told.stands = Phase.STEADY
+        other = Told()
+        other.stands = Phase.STEADY
+        it.watch.follow(other)
+        await it.put()
+        await it.clock.advance(RHYTHM.resting + 1)
+        other.stands = phase
+        it.directory.wake()
+        await it.clock.settle()
+        checks = it.told.checks
+        await it.clock.advance(10)
+        assert it.told.checks == checks + 10
+
+
+async def test_who_follows_from_now_on_is_looked_after_closely() -> None:
+    """It has no server yet, whatever the rhythm was before."""
+    async with Watched() as it:
+        it.told.stands = Phase.STEADY
+        await it.put()
+        await it.clock.advance(RHYTHM.resting + 1)
+        late = Told()
+        it.watch.follow(late)
+        await it.clock.settle()
+        checks = late.checks
+        await it.clock.advance(5)
+        assert late.checks == checks + 5
 
 
 async def test_a_directory_that_goes_and_comes_back_is_no_end() -> None:
