@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import attrs
 
@@ -16,9 +16,13 @@ MAX_ID: Final = 63
 """Longest device id, by the comment on `Device.ID` in the kubelet's API."""
 _DIGEST: Final = 12
 """Hex digits that keep two shortened ids apart (48 bits)."""
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 """NUL, which ends a text in the kernel, and what a file name that isn't UTF-8 is decoded to."""
 _CDI: Final = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*=[A-Za-z0-9][\w.:-]*", re.ASCII)
+
+
+_Value = TypeVar("_Value")
 
 
 class Health(Enum):
@@ -128,7 +132,8 @@ class DeviceNode:
     def __attrs_post_init__(self) -> None:
         """Refuse relative paths and permissions that no runtime knows."""
         _absolute("device node", self.host_path)
-        _absolute("container path", self.container_path)
+        if self.container_path is not self.host_path:
+            _absolute("container path", self.container_path)
         letters = set(self.permissions)
         if not letters or letters - set("rwm") or len(letters) != len(self.permissions):
             rule = "must be one or more of the letters r, w and m, each once"
@@ -154,25 +159,30 @@ class Mount:
         _absolute("container path", self.container_path)
 
 
+def _unique(values: Iterable[_Value]) -> tuple[_Value, ...]:
+    several = tuple(values)
+    return tuple(dict.fromkeys(several)) if len(several) > 1 else several
+
+
 def _nodes(values: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
-    return tuple(dict.fromkeys(values))
+    return _unique(values)
 
 
 def _mounts(values: Iterable[Mount]) -> tuple[Mount, ...]:
-    return tuple(dict.fromkeys(values))
+    return _unique(values)
 
 
 def _texts(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))
+    return _unique(values)
 
 
 def _numa(values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(set(values)))
+    return tuple(sorted(_unique(values)))
 
 
 def frozen_mapping(values: Mapping[str, str]) -> Mapping[str, str]:
     """Return a read-only copy, sorted by key, that later changes of `values` cannot reach."""
-    return MappingProxyType(dict(sorted(values.items())))
+    return MappingProxyType(dict(sorted(values.items()))) if values else _NOTHING
 
 
 def _all_are(part: str, kind: type, values: Iterable[object]) -> None:
@@ -212,13 +222,16 @@ class DeviceInfo:
         """Refuse what would fail in the kubelet or the runtime, far from its cause."""
         _all_are("health", Health, (self.health,))
         _all_are("device node", DeviceNode, self.nodes)
-        _all_are("mount", Mount, self.mounts)
+        if self.mounts:
+            _all_are("mount", Mount, self.mounts)
         for node in self.numa_nodes:
             if not 0 <= node <= _MAX_NUMA_NODE:
                 rule = "must not be negative, nor beyond 63 bits; leave an unknown one out"
                 raise InvalidDeviceError("NUMA node", node, rule)
-        _named("environment variable", self.envs)
-        _named("annotation", self.annotations)
+        if self.envs:
+            _named("environment variable", self.envs)
+        if self.annotations:
+            _named("annotation", self.annotations)
         for name in self.envs:
             if "=" in name:
                 raise InvalidDeviceError("environment variable", name, "must not contain '='")

@@ -76,7 +76,8 @@ class DeviceTree:
         if not isinstance(info, DeviceInfo):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidDeviceError("device", info, "must be a DeviceInfo")
         key = device_id if isinstance(device_id, DeviceId) else DeviceId(device_id)
-        self.add_type(type_name)
+        if type_name not in self._types:
+            self.add_type(type_name)
         self._types[type_name][key] = info
 
     def freeze(self, namespace: str) -> FrozenTree:

@@ -18,14 +18,15 @@ class Directories:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._known: set[str] = {""}
+        self.known: set[str] = {""}
+        """Paths of directories, without links. Whoever looks at one himself may add it."""
 
     def resolve(self, path: str) -> str | None:
         """Return the directory at `path`; None if it is none, or outside. Raises `OSError`."""
-        if path in self._known:
+        if path in self.known:
             return path
         parent, _, name = path.rpartition("/")
-        return self.follow(parent, name) if parent in self._known else self.follow("", path)
+        return self.follow(parent, name) if parent in self.known else self.follow("", path)
 
     def follow(self, here: str, target: str) -> str | None:
         """Return the directory that the text of a link stands for in the directory `here`.
@@ -37,7 +38,7 @@ class Directories:
             step = _step(here, ahead.pop())
             if step is None:
                 return None
-            if step in self._known:
+            if step in self.known:
                 here = step
                 continue
             onward = self._look(step)
@@ -57,7 +58,7 @@ class Directories:
             return os.readlink(self._root + path)  # noqa: PTH115 - see files.read_page
         if not stat.S_ISDIR(mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        self._known.add(path)
+        self.known.add(path)
         return None
 
 

@@ -7,7 +7,7 @@ is for root alone. So a failure means "nothing there", noted if a person may wan
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 from deviceplugin.adapters.sysfs.directories import MAX_LINKS, Directories
@@ -67,6 +67,7 @@ class Files:
         self._read = read
         self._listdir = listdir
         self._directories = Directories(self._root)
+        self._known = self._directories.known
         self.notes: list[Unreadable] = []
 
     def names(self, directory: str) -> tuple[str, ...]:
@@ -102,20 +103,15 @@ class Files:
             return None
         return path
 
-    def linked(self, directory: str, prefix: str = "") -> tuple[str, ...]:
-        """Return the devices that links in a directory stand for, of names that begin so."""
-        real = self.directory(directory)
-        names = [name for name in self.names(directory) if name.startswith(prefix)]
-        found = (self.device(f"{real}/{name}") for name in names)
-        return tuple(path for path in found if path)
+    def entries(self, directory: str) -> Collection[str] | None:
+        """Return the names in a directory without links, to know what need not be asked for.
 
-    def devices(self, directory: str) -> Iterable[str]:
-        """Yield the directories below /devices that the links in a directory stand for."""
-        real = self.directory(directory)
-        for name in self.names(directory):
-            path = self.device(f"{real}/{name}")
-            if path is not None:
-                yield path
+        None if each has to be asked for.
+        """
+        try:
+            return frozenset(self._listdir(self._root + directory))
+        except OSError:
+            return None
 
     def identity(self, path: str) -> Identity | None:
         """Return which directory is at `path`, itself without links; None if there is none."""
@@ -123,8 +119,11 @@ class Files:
             found = os.lstat(self._root + path)
         except OSError:
             return None
-        is_directory = stat.S_ISDIR(found.st_mode)
-        return (found.st_dev, found.st_ino, found.st_ctime_ns) if is_directory else None
+        if not stat.S_ISDIR(found.st_mode):
+            return None
+        if path.rpartition("/")[0] in self._known:
+            self._known.add(path)
+        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def numbers(self, directory: str) -> Mapping[str, int]:
         """Return the inode of each entry of a directory without links: those of links themselves.
@@ -168,28 +167,34 @@ class Files:
     def data(self, path: str) -> bytes | None:
         """Return what a file begins with; None if it is not there or cannot be read."""
         directory, _, name = path.rpartition("/")
-        real = self.directory(directory)
-        return None if real is None else self._page(real, name, path)
+        real = directory if directory in self._known else self.directory(directory)
+        if real is None:
+            return None
+        try:
+            return self._read(f"{self._root}{real}/{name}")
+        except OSError as error:
+            return self._page(real, name, path, error)
 
     def note(self, path: str, reason: str) -> None:
         """Remember what is odd about an entry."""
         self.notes.append(EntryUnreadable(path=printable(path), reason=reason))
 
-    def _page(self, directory: str, name: str, path: str) -> bytes | None:
-        """Return what a file in a real directory begins with, through links if it is one."""
+    def _page(self, directory: str, name: str, path: str, error: OSError) -> bytes | None:
+        """Return what a file in a real directory begins with that failed so, if it is a link."""
         here: str | None = directory
         for _ in range(MAX_LINKS):
-            try:
-                return self._read(f"{self._root}{here}/{name}")
-            except OSError as error:
-                if error.errno != errno.ELOOP:
-                    self._failed(EntryUnreadable, path, error)
-                    return None
+            if error.errno != errno.ELOOP:
+                self._failed(EntryUnreadable, path, error)
+                return None
             target = self.link(f"{here}/{name}") or "/"
             name = target.rpartition("/")[2]
             here = self._followed(here or "", target.removesuffix(name))
             if here is None:
                 return None
+            try:
+                return self._read(f"{self._root}{here}/{name}")
+            except OSError as further:
+                error = further
         return None
 
     def _followed(self, here: str, target: str) -> str | None:

@@ -1,13 +1,16 @@
 """Looking closer at a device that the walk met."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import attrs
 
 from deviceplugin.adapters.sysfs.ancestry import Ancestry
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.hardware import Hardware
+from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.lineage import Lineage
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.adapters.sysfs.numa import Numa
 from deviceplugin.adapters.sysfs.occupied import Occupied
 from deviceplugin.adapters.sysfs.traits import TraitsOf
@@ -20,82 +23,115 @@ from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.host_use import HostUse
 
 
+@attrs.frozen(eq=False, kw_only=True)
+class _Task:
+    """What to look up of a device, for some facts: in order, once for all devices."""
+
+    attributes: tuple[str, ...]
+    hardware: tuple[Fact, ...]
+    driver: bool
+    properties: bool
+    uses: bool
+    parents: bool
+    above: Mapping[int, frozenset[Fact]]
+    """Facts of the devices that it is below, by level, as facts of their own."""
+
+    @classmethod
+    def of(cls, facts: frozenset[Fact]) -> "_Task":
+        """Return what has to be done to know these facts."""
+        own = [fact for fact in facts if not fact.level]
+        kinds = {fact.kind for fact in own}
+        levels = {fact.level for fact in facts} - {0}
+        return cls(
+            attributes=tuple(fact.key for fact in own if fact.kind is Kind.ATTRIBUTE),
+            hardware=tuple(fact for fact in own if fact.kind in HARDWARE),
+            driver=Kind.DRIVER in kinds,
+            properties=Kind.PROPERTY in kinds,
+            uses=Kind.USE in kinds,
+            parents=bool(levels) or Kind.PARENT in kinds,
+            above={
+                level: frozenset(fact.above(0) for fact in facts if fact.level == level)
+                for level in levels
+            },
+        )
+
+
 class Look:
     """Learns of a device what the rules need to know, and everything once one matches."""
 
     def __init__(
-        self, files: Files, rules: Rulebook, nodes: DeviceNodes, host: HostUse | None
+        self, folders: Folders, rules: Rulebook, nodes: DeviceNodes, host: HostUse | None
     ) -> None:
-        self._files = files
+        self._folders = folders
         self._rules = rules
         self._nodes = nodes
-        self._ancestry = Ancestry(files)
-        self._hardware = Hardware(files)
-        self._lineage = Lineage(files)
-        self._numa = Numa(files, self._ancestry)
-        self._traits = TraitsOf(files, self._lineage, self._hardware)
-        self._occupied = Occupied(files, self._hardware, host)
+        kinship = Kinship(folders)
+        self._ancestry = Ancestry(folders, kinship)
+        self._hardware = Hardware(folders, kinship)
+        self._lineage = Lineage(folders)
+        self._numa = Numa(folders, self._ancestry)
+        self._traits = TraitsOf(folders, kinship, self._lineage, self._hardware)
+        self._occupied = Occupied(folders, kinship, host)
+        self._tasks: dict[frozenset[Fact], _Task] = {}
 
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate with the rules that match it, and everything known if one does."""
-        sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.path))
+        sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
         if not sighting.claims and not sighting.fits:
             return sighting
-        return attrs.evolve(sighting, candidate=self._completed(entry.path, sighting.candidate))
+        whole = self._completed(entry.folder, sighting.candidate)
+        return Sighting(whole, sighting.claims, sighting.fits)
 
-    def _learn(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
-        own = frozenset(fact for fact in facts if not fact.level)
-        candidate = self._learn_own(path, candidate, own)
-        for level in {fact.level for fact in facts - own}:
-            there = frozenset(fact.above(0) for fact in facts if fact.level == level)
-            self._lineage.learn(path, level, there, self._learn_own)
-        if any(fact.level or fact.kind is Kind.PARENT for fact in facts):
-            candidate = attrs.evolve(candidate, parents=self._lineage.parents(path))
-        return candidate
-
-    def _learn_own(self, path: str, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
-        """Return the candidate with these facts of the device itself."""
-        kinds = {fact.kind for fact in facts}
-        attributes = {
-            fact.key: self._files.text(f"{path}/{fact.key}")
-            for fact in facts
-            if fact.kind is Kind.ATTRIBUTE
-        }
-        hardware = {
-            str(fact): self._hardware.value(path, fact) for fact in facts if fact.kind in HARDWARE
-        }
-        driver, uevent, uses = candidate.driver, candidate.properties, candidate.uses
-        if Kind.DRIVER in kinds:
-            driver = self._ancestry.driver(path)
-        if Kind.PROPERTY in kinds:
-            uevent = properties(self._files, path)
-        if Kind.USE in kinds:
-            uses = self._occupied.uses(path, candidate)
-        return attrs.evolve(
-            candidate,
-            driver=driver,
-            properties=uevent,
-            uses=uses,
-            attributes={**candidate.attributes, **attributes},
-            hardware={**candidate.hardware, **hardware},
+    def _learn(self, folder: Folder, candidate: Candidate, facts: frozenset[Fact]) -> Candidate:
+        task = self._tasks.get(facts)
+        if task is None:
+            task = self._tasks[facts] = _Task.of(facts)
+        for level, there in task.above.items():
+            self._lineage.learn(folder, level, there, self._learn)
+        attributes, hardware = candidate.attributes, candidate.hardware
+        if task.attributes:
+            text = self._folders.attribute
+            attributes = {**attributes, **{key: text(folder, key) for key in task.attributes}}
+        if task.hardware:
+            value = self._hardware.value
+            hardware = {**hardware, **{each.text: value(folder, each) for each in task.hardware}}
+        return candidate.knowing(
+            attributes=attributes,
+            hardware=hardware,
+            driver=self._ancestry.driver(folder) if task.driver else candidate.driver,
+            properties=(
+                properties(self._folders, folder) if task.properties else candidate.properties
+            ),
+            uses=self._occupied.uses(folder, candidate) if task.uses else candidate.uses,
+            parents=self._lineage.parents(folder) if task.parents else candidate.parents,
         )
 
-    def _completed(self, path: str, candidate: Candidate) -> Candidate:
-        numa_nodes, numa_unknown = self._numa.nodes(path)
-        return attrs.evolve(
-            candidate,
-            driver=self._ancestry.driver(path),
-            node=self._node(path, candidate),
+    def _completed(self, folder: Folder, candidate: Candidate) -> Candidate:
+        self._folders.doubt(folder)
+        ancestry, relates = self._ancestry, self._rules.relates
+        numa_nodes, numa_unknown = self._numa.nodes(folder)
+        return Candidate(
+            name=candidate.name,
+            subsystem=candidate.subsystem,
+            devpath=candidate.devpath,
+            paths=candidate.paths,
+            attributes=candidate.attributes,
+            properties=candidate.properties,
+            hardware=candidate.hardware,
+            parents=candidate.parents,
+            uses=candidate.uses,
+            driver=ancestry.driver(folder),
+            node=self._node(folder, candidate),
             numa_nodes=numa_nodes,
             numa_unknown=numa_unknown,
-            parent=self._ancestry.parent(path),
-            hardware_path=self._ancestry.hardware_path(path) if self._rules.relates else "",
-            iommu_group=self._ancestry.iommu_group(path) if self._rules.relates else "",
-            traits=self._traits(path, candidate),
+            parent=ancestry.parent(folder),
+            hardware_path=ancestry.hardware_path(folder) if relates else "",
+            iommu_group=ancestry.iommu_group(folder) if relates else "",
+            traits=self._traits(folder, candidate),
         )
 
-    def _node(self, path: str, candidate: Candidate) -> Node | None:
-        named = named_node(self._files, path, candidate)
+    def _node(self, folder: Folder, candidate: Candidate) -> Node | None:
+        named = named_node(self._folders, folder, candidate)
         if named is None:
             return None
         present = self._present(named, candidate)

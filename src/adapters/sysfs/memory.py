@@ -1,8 +1,8 @@
 """What is remembered from one scan to the next: what identifies a device is read only once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
@@ -15,21 +15,69 @@ Question = tuple[str, str]
 Answer = tuple[object, tuple[Unreadable, ...]]
 """What came of it, and what was odd about that."""
 
+NOTHING: Final[Answer] = (None, ())
 DRIVER: Final[Question] = ("link", "driver")
+_NONE: Final[dict[Question, Answer]] = {}
 ALWAYS_CHANGING: Final = frozenset({"driver", "online", "sriov_numvfs"})
 """Names of files and links that say how a device is, not what it is."""
 
 
 @attrs.define(eq=False)
-class Record:
-    """One directory as it was found: as long as it is this one, so are its `lasting` answers.
+class Folder:
+    """One directory as it was found, without links in its path, and what was asked about it.
 
-    The `changing` ones are asked for anew in each scan; another answer makes another record.
+    Its `answers` hold as long as it and all that it is in are as they were; those that are
+    `changing`, too, are asked for anew in each scan, and another answer makes another `Folder`.
+    `above` is what it is in, below /devices. `lasts` says whether what is asked about it holds for
+    as long as it is there, by and large.
     """
 
-    identity: Identity | None
-    lasting: dict[Question, Answer] = attrs.field(factory=dict[Question, Answer])
-    changing: dict[Question, Answer] = attrs.field(factory=dict[Question, Answer])
+    path: str
+    above: "Folder | None"
+    identity: Identity
+    lasts: bool = True
+    answers: dict[Question, Any] = attrs.field(factory=dict[Question, Any])
+    changing: dict[Question, Answer] = _NONE
+    notes: tuple[Unreadable, ...] = ()
+    """What was odd about answers that last."""
+    names: Collection[str] | None = None
+    """What is in it, if it was listed: there is nothing else with this driver."""
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.path.rpartition("/")[2]
+
+    def keep(self, question: Question, answer: Answer, *, lasts: bool) -> None:
+        """Keep an answer for as long as it holds."""
+        self.answers[question] = answer[0]
+        if not lasts:
+            # Most directories have none such, and there are thousands.
+            if self.changing is _NONE:
+                self.changing = {}
+            self.changing[question] = answer
+        elif answer[1]:
+            self.notes += answer[1]
+
+    def renewed(self, above: "Folder | None", changing: dict[Question, Answer]) -> "Folder":
+        """Return the same directory in another one, or with other answers of those that change.
+
+        It is drivers that add files to a device, so with another one nothing else is known.
+        """
+        now = {question: answer[0] for question, answer in changing.items()}
+        if changing.get(DRIVER) != self.changing.get(DRIVER):
+            return Folder(self.path, above, self.identity, self.lasts, now, changing)
+        answers = {**self.answers, **now}
+        return Folder(
+            self.path,
+            above,
+            self.identity,
+            self.lasts,
+            answers,
+            changing,
+            self.notes,
+            self.names,
+        )
 
 
 @attrs.frozen(eq=False)
@@ -37,19 +85,21 @@ class Listing:
     """A directory of links to devices: which link leads to which directory."""
 
     identity: Identity | None
-    entries: Mapping[str, tuple[int, str]]
+    numbers: Mapping[str, int]
+    """The inode of each link."""
+    folders: dict[str, Folder]
 
 
-@attrs.frozen(eq=False, kw_only=True)
+@attrs.frozen(eq=False)
 class Memo:
-    """What a look at a device came to, and all that it depends on."""
+    """What a look at a device came to, and what it depends on beside its own directory."""
 
+    folder: Folder
     subsystem: str
     paths: tuple[str, ...]
     sighting: Sighting
-    records: tuple[tuple[str, Record], ...]
+    others: tuple[Folder, ...]
     nodes: tuple[tuple[str, str, object], ...]
-    notes: tuple[Unreadable, ...]
 
 
 class Memory:
@@ -60,10 +110,10 @@ class Memory:
         self._lock = Lock()
         self._void = Change()
         self.changing = ALWAYS_CHANGING | frozenset(changing)
-        self.records: dict[str, Record] = {}
+        self.folders: dict[str, Folder] = {}
         self.listings: dict[str, Listing] = {}
         self.memos: dict[str, Memo] = {}
-        self.common: dict[str, Record] = {}
+        self.common: tuple[Folder, ...] = ()
         """What every memo depends on."""
 
     def forget(self, change: Change) -> None:
@@ -76,19 +126,19 @@ class Memory:
         with self._lock:
             void, self._void = self._void, Change()
         if void.everything:
-            self.records.clear()
+            self.folders.clear()
         elif void.paths:
-            for path in [each for each in self.records if _is_below(each, void.paths)]:
-                del self.records[path]
+            for path in [each for each in self.folders if _is_below(each, void.paths)]:
+                del self.folders[path]
 
-    def end(self, records: dict[str, Record], listings: dict[str, Listing]) -> None:
+    def end(self, folders: dict[str, Folder], listings: dict[str, Listing]) -> None:
         """End a scan: what it did not meet is forgotten, so that no memory outlives its device."""
-        self.records, self.listings = records, listings
+        self.folders, self.listings = folders, listings
 
     def follow(self, changing: Iterable[str]) -> None:
         """Go by other rules: what they come to is another matter, the hardware is the same."""
         self.changing = ALWAYS_CHANGING | frozenset(changing)
-        self.records.clear()
+        self.folders.clear()
         self.memos.clear()
 
 

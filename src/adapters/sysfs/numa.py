@@ -8,9 +8,10 @@ import re
 from typing import Final
 
 from deviceplugin.adapters.sysfs.ancestry import Ancestry
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.memory import Folder
 
-_ONLINE: Final = "/devices/system/node/online"
+_NODES: Final = "/devices/system/node"
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 _RANGES: Final = re.compile(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*")
 _NO_FILE: Final = "neither it nor what it is part of has a numa_node file"
@@ -32,23 +33,27 @@ class Numa:
     do. If one of several is not known, none is.
     """
 
-    def __init__(self, files: Files, ancestry: Ancestry) -> None:
-        self._files = files
+    def __init__(self, folders: Folders, ancestry: Ancestry) -> None:
+        self._folders = folders
         self._ancestry = ancestry
-        self._online = _online(files.text(_ONLINE))
+        nodes = folders.directory(_NODES)
+        self._online = _online(folders.text(nodes, "online") if nodes else None)
+        self._meant: dict[str, tuple[tuple[int, ...], str]] = {}
 
-    def nodes(self, path: str) -> tuple[tuple[int, ...], str]:
-        """Return the NUMA nodes of the device at `path`, and why there are none."""
-        text = self._ancestry.numa_node(path)
+    def nodes(self, folder: Folder) -> tuple[tuple[int, ...], str]:
+        """Return the NUMA nodes of the device in a directory, and why there are none."""
+        text = self._ancestry.numa_node(folder)
         if text is not None:
-            return self._said(text)
-        others = self._lower(path) or self._group(path)
+            if text not in self._meant:
+                self._meant[text] = self._said(text)
+            return self._meant[text]
+        others = self._lower(folder) or self._group(folder)
         found: set[int] = set()
         for each in others:
             text = self._ancestry.numa_node(each)
             nodes, unknown = self._said(text) if text is not None else ((), _NO_FILE)
             if unknown:
-                return (), f"of {each.rpartition('/')[2]}: {unknown}"
+                return (), f"of {each.name}: {unknown}"
             found.update(nodes)
         return tuple(sorted(found)), "" if found else _NO_FILE
 
@@ -60,11 +65,11 @@ class Numa:
             return (), f"numa_node holds {text!r}, which is not online"
         return (int(text),), ""
 
-    def _lower(self, path: str) -> tuple[str, ...]:
-        """Return the hardware at the bottom of what the device is made of, by directory."""
-        bottom: dict[str, None] = {}
-        met = {path}
-        ahead = self._made_of(path)
+    def _lower(self, folder: Folder) -> tuple[Folder, ...]:
+        """Return the hardware at the bottom of what the device is made of."""
+        bottom: dict[str, Folder] = {}
+        met = {folder}
+        ahead = self._made_of(folder)
         while ahead and len(met) < _MAX_LOWER:
             each = ahead.pop()
             if each in met:
@@ -73,22 +78,24 @@ class Numa:
             lower = self._made_of(each)
             ahead += lower
             if not lower:
-                bottom[each] = None
-        return tuple(sorted(bottom))
+                bottom[each.path] = each
+        return tuple(bottom[path] for path in sorted(bottom))
 
-    def _made_of(self, path: str) -> list[str]:
-        return [*self._files.linked(f"{path}/slaves"), *self._files.linked(path, "lower_")]
+    def _made_of(self, folder: Folder) -> list[Folder]:
+        folders = self._folders
+        slaves = folders.linked(folders.within(folder, "slaves"))
+        return [*slaves, *folders.linked(folder, "lower_")]
 
-    def _group(self, path: str) -> tuple[str, ...]:
-        """Return the other members of the device's IOMMU group, by directory."""
-        group = self._files.link(f"{path}/iommu_group") or ""
-        if (self._files.link(f"{path}/subsystem") or "").endswith("class/vfio"):
-            group = path
+    def _group(self, folder: Folder) -> tuple[Folder, ...]:
+        """Return the other members of the device's IOMMU group."""
+        group = self._folders.link(folder, "iommu_group") or ""
+        if (self._folders.link(folder, "subsystem") or "").endswith("class/vfio"):
+            group = folder.name
         name = group.rpartition("/")[2]
         if not name.isdecimal():
             return ()
-        members = self._files.linked(f"{_GROUPS}/{name}/devices")
-        return tuple(member for member in members if member != path)
+        members = self._folders.linked(self._folders.directory(f"{_GROUPS}/{name}/devices"))
+        return tuple(member for member in members if member is not folder)
 
 
 def _online(text: str | None) -> frozenset[int]:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
-from deviceplugin.adapters.sysfs.files import Files
-from deviceplugin.adapters.sysfs.hardware import Hardware
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.kinship import Kinship
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.occupancy import taken_places, uses_of
 from deviceplugin.domain.errors import ScanError
@@ -21,16 +22,16 @@ class Occupied:
     not free can cost the node.
     """
 
-    def __init__(self, files: Files, hardware: Hardware, host: HostUse | None) -> None:
-        self._files = files
-        self._hardware = hardware
+    def __init__(self, folders: Folders, kinship: Kinship, host: HostUse | None) -> None:
+        self._folders = folders
+        self._kinship = kinship
         self._host = host
 
-    def uses(self, path: str, candidate: Candidate) -> tuple[str, ...]:
+    def uses(self, folder: Folder, candidate: Candidate) -> tuple[str, ...]:
         """Return what the host uses the device in a directory for."""
-        function = self._hardware.pci(path)
-        numbers = self._files.text(f"{function}/sriov_numvfs") if function else None
-        found = uses_of(path, candidate.subsystem, numbers, self._taken)
+        function = self._kinship(folder).pci
+        numbers = self._folders.text(function, "sriov_numvfs") if function else None
+        found = uses_of(folder.path, candidate.subsystem, numbers, self._taken)
         return (*found, *self._unknown)
 
     @cached_property
@@ -58,37 +59,38 @@ class Occupied:
             raise ScanError(_NOBODY_ASKED)
         for number, use in self._host.disks().items():
             entry = f"/dev/{number.kind}/{number.major}:{number.minor}"
-            yield from self._with_lower(self._files.device(entry), use, self._slaves)
+            yield from self._with_lower(self._folders.device(entry), use, self._slaves)
 
     def _interfaces(self) -> Iterable[tuple[str, str]]:
         if self._host is None:
             raise ScanError(_NOBODY_ASKED)
         for name, use in self._host.interfaces().items():
-            entry = self._files.device(f"/class/net/{name}")
+            entry = self._folders.device(f"/class/net/{name}")
             yield from self._with_lower(entry, use, self._lower)
 
-    def _slaves(self, path: str) -> tuple[str, ...]:
-        return self._files.linked(f"{path}/slaves")
+    def _slaves(self, folder: Folder) -> tuple[Folder, ...]:
+        return self._folders.linked(self._folders.within(folder, "slaves"))
 
-    def _lower(self, path: str) -> tuple[str, ...]:
+    def _lower(self, folder: Folder) -> tuple[Folder, ...]:
         """Return what a bond, a VLAN or a bridge is made of."""
-        return (*self._files.linked(path, "lower_"), *self._ports(path))
+        return (*self._folders.linked(folder, "lower_"), *self._ports(folder))
 
-    def _ports(self, path: str) -> Iterator[str]:
+    def _ports(self, folder: Folder) -> Iterator[Folder]:
         """Yield the ports of a bridge; each has its interface one folder up."""
-        for name in self._files.names(f"{path}/brif"):
-            port = self._files.device(f"/class/net/{name}")
+        ports = self._folders.within(folder, "brif")
+        for name in self._folders.names(ports) if ports else ():
+            port = self._folders.device(f"/class/net/{name}")
             if port:
                 yield port
 
     def _with_lower(
-        self, path: str | None, use: str, lower: Callable[[str], Iterable[str]]
+        self, folder: Folder | None, use: str, lower: Callable[[Folder], Iterable[Folder]]
     ) -> Iterator[tuple[str, str]]:
         """Yield the device and all that it is made of, whatever the number of layers."""
-        ahead, met = [path] if path else [], set[str]()
+        ahead, met = [folder] if folder else [], set[Folder]()
         while ahead:
             each = ahead.pop()
             if each not in met:
                 met.add(each)
-                yield each, use
+                yield each.path, use
                 ahead += lower(each)

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 
@@ -11,15 +12,15 @@ from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumbe
 class Places:
     """What is at the paths that rules ask for."""
 
-    def __init__(self, files: Files, nodes: DeviceNodes, patterns: Iterable[str]) -> None:
+    def __init__(self, folders: Folders, nodes: DeviceNodes, patterns: Iterable[str]) -> None:
         """Look at each path that is there once, whatever the number of patterns it fits."""
-        found: dict[str, list[str]] = defaultdict(list)
+        found = defaultdict[Folder, list[str]](list)
         orphans: dict[NodeNumber, list[str]] = defaultdict(list)
         for path in sorted({path for each in patterns for path in nodes.matching(each)}):
             number = nodes.number(path)
             if number is None:
-                files.note(path, "is no device node")
-            elif device := files.device(f"/dev/{number.kind}/{number.major}:{number.minor}"):
+                folders.note(path, "is no device node")
+            elif device := folders.device(f"/dev/{number.kind}/{number.major}:{number.minor}"):
                 found[device].append(path)
             else:
                 orphans[number].append(path)

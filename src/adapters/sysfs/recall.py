@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
+from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.memory import Memo, Memory
-from deviceplugin.adapters.sysfs.remembering import RememberingFiles
 from deviceplugin.adapters.sysfs.walk import Entry
 from deviceplugin.domain.discovery.rulebook import Sighting
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
@@ -14,18 +14,23 @@ class AskedNodes(DeviceNodes):
 
     def __init__(self, nodes: DeviceNodes) -> None:
         self._nodes = nodes
-        self.asked: list[tuple[str, str, object]] = []
+        self._asked: list[tuple[str, str, object]] = []
+
+    def watch(self) -> list[tuple[str, str, object]]:
+        """Return a list that grows by each question from now on, with its answer."""
+        self._asked = []
+        return self._asked
 
     def number(self, path: str) -> NodeNumber | None:
         """Return what the node at `path` stands for."""
         answer = self._nodes.number(path)
-        self.asked.append(("number", path, answer))
+        self._asked.append(("number", path, answer))
         return answer
 
     def resolve(self, path: str) -> str:
         """Return `path` with links resolved."""
         answer = self._nodes.resolve(path)
-        self.asked.append(("resolve", path, answer))
+        self._asked.append(("resolve", path, answer))
         return answer
 
     def matching(self, pattern: str) -> Iterable[str]:
@@ -47,56 +52,48 @@ class Recall:
 
     def __init__(
         self,
-        files: RememberingFiles,
+        folders: Folders,
         nodes: AskedNodes,
         memory: Memory,
         looking: Callable[[], Callable[[Entry], Sighting]],
     ) -> None:
-        self._files = files
+        self._folders = folders
         self._nodes = nodes
         self._memory = memory
-        common = files.watch()
+        common = folders.watch()
         self._look = looking()
-        same = files.same(memory.common.items())
-        self._last = memory.memos if same else dict[str, Memo]()
-        self._common = dict(common)
+        self._last = memory.memos if folders.same(memory.common) else dict[str, Memo]()
+        self._common = tuple(common)
         self._memos: dict[str, Memo] = {}
 
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate, with the rules that match it."""
-        memo = self._last.get(entry.path)
-        if memo is not None and self._holds(memo, entry):
-            self._files.notes.extend(memo.notes)
-        else:
+        path = entry.folder.path
+        memo = self._last.get(path)
+        if memo is None or not self._holds(memo, entry):
             memo = self._looked(entry)
         if memo.sighting.candidate.uses is None:
-            self._memos[entry.path] = memo
+            self._memos[path] = memo
         return memo.sighting
 
     def end(self) -> None:
         """Keep what was looked at for the next scan."""
         self._memory.memos, self._memory.common = self._memos, self._common
-        self._files.end()
+        self._folders.end()
 
     def _holds(self, memo: Memo, entry: Entry) -> bool:
         return (
-            memo.subsystem == entry.subsystem
+            memo.folder is entry.folder
+            and memo.subsystem == entry.subsystem
             and memo.paths == entry.paths
-            and self._files.same(memo.records)
+            and (not memo.others or self._folders.same(memo.others))
             and (not memo.nodes or self._nodes.same(memo.nodes))
         )
 
     def _looked(self, entry: Entry) -> Memo:
-        touched = self._files.watch()
-        self._nodes.asked.clear()
-        noted = len(self._files.notes)
-        self._files.directory(entry.path)
+        others = self._folders.watch()
+        asked = self._nodes.watch()
         sighting = self._look(entry)
         return Memo(
-            subsystem=entry.subsystem,
-            paths=entry.paths,
-            sighting=sighting,
-            records=tuple(touched.items()),
-            nodes=tuple(self._nodes.asked),
-            notes=tuple(self._files.notes[noted:]),
+            entry.folder, entry.subsystem, entry.paths, sighting, tuple(others), tuple(asked)
         )

@@ -37,6 +37,9 @@ class _NotingFiles(Files):
         self._asked.listed.add(directory)
         return super().names(directory)
 
+    def entries(self, directory: str) -> None:
+        """Let each name be asked for: what is not asked for is not recorded."""
+
     def directory(self, path: str) -> str | None:
         self._asked.met.add(path)
         return super().directory(path)

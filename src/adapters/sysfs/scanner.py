@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.look import Look
 from deviceplugin.adapters.sysfs.memory import Memory
 from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.adapters.sysfs.recall import AskedNodes, Recall
-from deviceplugin.adapters.sysfs.remembering import RememberingFiles
 from deviceplugin.adapters.sysfs.walk import Entry, walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.health import Outcome, Probe
@@ -81,10 +81,10 @@ class SysfsScanner(RuledSource):
         """Return what is there now."""
         self._take_over()
         self._memory.begin()
-        files = RememberingFiles(self._files(), self._memory)
-        nodes = AskedNodes(self._nodes)
-        recall = Recall(files, nodes, self._memory, lambda: self._look(files, nodes).at)
-        sightings = self._sightings(files, recall.at)
+        files, nodes = self._files(), AskedNodes(self._nodes)
+        folders = Folders(files, self._memory)
+        recall = Recall(folders, nodes, self._memory, lambda: self._look(folders, nodes).at)
+        sightings = self._sightings(files, folders, recall.at)
         recall.end()
         diagnosis = self._last.diagnosis
         outcomes = self._ask(diagnosis.probes, diagnosis.unsettled)
@@ -123,7 +123,8 @@ class SysfsScanner(RuledSource):
         """
         self._take_over()
         files = self._files()
-        return self._sightings(files, self._look(files, self._nodes).at)
+        folders = Folders(files, Memory(self._rules.changing))
+        return self._sightings(files, folders, self._look(folders, self._nodes).at)
 
     def _take_over(self) -> None:
         """Let the rules that are wanted now be those of a whole look, whatever is wanted later."""
@@ -144,11 +145,13 @@ class SysfsScanner(RuledSource):
             raise ScanError(f"{self._root} is no sysfs: there is no {self._root}/devices")
         return self._reader(self._root)
 
-    def _look(self, files: Files, nodes: DeviceNodes) -> Look:
-        return Look(files, self._rules, nodes, self._host)
+    def _look(self, folders: Folders, nodes: DeviceNodes) -> Look:
+        return Look(folders, self._rules, nodes, self._host)
 
-    def _sightings(self, files: Files, look: Callable[[Entry], Sighting]) -> tuple[Sighting, ...]:
-        places = Places(files, self._nodes, self._rules.scope.nodes)
-        shown = map(look, walk(files, self._rules, places))
+    def _sightings(
+        self, files: Files, folders: Folders, look: Callable[[Entry], Sighting]
+    ) -> tuple[Sighting, ...]:
+        places = Places(folders, self._nodes, self._rules.scope.nodes)
+        shown = map(look, walk(files, folders, self._rules, places))
         orphans = (self._rules.judge(each, lacking) for each in places.without_device())
         return (*shown, *orphans)

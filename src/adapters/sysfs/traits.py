@@ -1,18 +1,18 @@
 """What hardware offers to know a device by: read of devices that a rule matches, and no others."""
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.hardware import Hardware
+from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.lineage import Lineage
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.traits import Traits, stem
 
 _USB_ID: Final = Fact(Kind.USB, "id")
-_SERIAL: Final = ("serial",)
 _UNIQUE: Final = ("wwid", "uuid", "unique_id")
 _UNIQUE_OF: Final = {
     "block": ("wwid", "uuid", "dm/uuid", "md/uuid"),
@@ -23,6 +23,11 @@ _UNIQUE_OF: Final = {
     "usb": (),
 }
 """Files with a name that no other device in the world has, by subsystem; else `_UNIQUE`."""
+_ANY_UNIQUE: Final = frozenset(
+    name.partition("/")[0] for names in (*_UNIQUE_OF.values(), _UNIQUE) for name in names
+)
+"""Where all of these are: most directories have none."""
+_ROOT_HUB: Final = re.compile(r"usb[0-9]+")
 _PORTS: Final = re.compile(r"[0-9]+-([0-9.]+)")
 _INDEXES: Final = {
     "block": ("partition", "part"),
@@ -33,83 +38,83 @@ _INDEXES: Final = {
 
 
 class TraitsOf:
-    """Reads traits, each directory's once a scan."""
+    """Reads traits."""
 
-    def __init__(self, files: Files, lineage: Lineage, hardware: Hardware) -> None:
-        self._files = files
+    def __init__(
+        self, folders: Folders, kinship: Kinship, lineage: Lineage, hardware: Hardware
+    ) -> None:
+        self._folders = folders
+        self._kinship = kinship
         self._lineage = lineage
         self._hardware = hardware
-        self._texts: dict[tuple[str, tuple[str, ...]], str] = {}
 
-    def __call__(self, path: str, candidate: Candidate) -> Traits:
+    def __call__(self, folder: Folder, candidate: Candidate) -> Traits:
         """Return the traits of the device in a directory."""
-        usb, pci = self._hardware.usb(path), self._hardware.pci(path)
-        home = usb or pci
-        places = (path, *self._lineage.above(path, home or ""))
-        serial = "" if _is_root_hub(usb) else self._nearest(self._serial, places)
-        model = (self._hardware.value(path, _USB_ID) if usb else None) or ""
-        # A USB serial number is one only among devices of one model.
+        kin = self._kinship(folder)
+        usb, home = kin.usb, kin.usb or kin.pci
+        places = (folder, *self._lineage.above(folder, home))
+        serial = "" if _is_root_hub(usb) else self._serial(places)
+        model = (self._hardware.value(folder, _USB_ID) if usb else None) or ""
         return Traits(
             model=model,
+            # A USB serial number is one only among devices of one model.
             serial=f"{model}:{serial}" if serial and model else serial,
-            unique=self._nearest(self._unique, places),
+            unique=self._unique(places),
             port=self._port(usb) if usb else "",
-            address=(pci or "").rpartition("/")[2] if not usb else "",
-            part="-".join(filter(None, self._parts(path, home, candidate))),
+            address=kin.pci.name if kin.pci and not usb else "",
+            part="-".join(filter(None, self._parts(folder, home, candidate))),
         )
 
-    def _nearest(self, look: Callable[[str], str], places: tuple[str, ...]) -> str:
-        """Return what is found first, from the nearest place on."""
-        return next((found for place in places if (found := look(place))), "")
-
-    def _serial(self, place: str) -> str:
-        return self._text(place, _SERIAL)
-
-    def _unique(self, place: str) -> str:
-        subsystem = (self._files.link(f"{place}/subsystem") or "").rpartition("/")[2]
-        return self._text(place, _UNIQUE_OF.get(subsystem, _UNIQUE))
-
-    def _text(self, place: str, names: tuple[str, ...]) -> str:
-        key = (place, names)
-        if key not in self._texts:
-            self._texts[key] = self._first(place, names)
-        return self._texts[key]
-
-    def _first(self, place: str, names: tuple[str, ...]) -> str:
-        """Return the first text in a directory; most of these files are mostly not there."""
-        for name in names:
-            path = f"{place}/{name}"
-            text = (self._files.text(path) or "").strip() if self._files.has(path) else ""
-            if text:
-                return text
+    def _serial(self, places: tuple[Folder, ...]) -> str:
+        """Return the serial number of the nearest that has one."""
+        for place in places:
+            text = self._folders.text(place, "serial")
+            if text and (found := text.strip()):
+                return found
         return ""
 
-    def _port(self, usb: str) -> str:
+    def _unique(self, places: tuple[Folder, ...]) -> str:
+        """Return the name of the nearest that no other device in the world has."""
+        for place in places:
+            if place.names is not None and _ANY_UNIQUE.isdisjoint(place.names):
+                continue
+            subsystem = (self._folders.link(place, "subsystem") or "").rpartition("/")[2]
+            for name in _UNIQUE_OF.get(subsystem, _UNIQUE):
+                if found := self._text(place, name):
+                    return found
+        return ""
+
+    def _text(self, place: Folder, name: str) -> str:
+        text = self._folders.attribute(place, name)
+        return text.strip() if text else ""
+
+    def _port(self, usb: Folder) -> str:
         """Return controller, USB version and ports: bus numbers change from boot to boot."""
-        hub = usb
-        while not _is_root_hub(hub) and hub.startswith("/devices/"):
-            hub = hub.rpartition("/")[0]
-        controller = hub.rpartition("/")[0].rpartition("/")[2]
-        ports = _PORTS.fullmatch(usb.rpartition("/")[2])
-        version = self._text(hub, ("version",)).partition(".")[0]
+        hub: Folder | None = usb
+        while hub is not None and not _is_root_hub(hub):
+            hub = hub.above
+        controller = hub.above.name if hub and hub.above else ""
+        ports = _PORTS.fullmatch(usb.name)
+        version = self._text(hub, "version").partition(".")[0] if hub else ""
         return f"{controller}-usb{version}-{ports[1] if ports else 0}"
 
-    def _parts(self, path: str, home: str | None, candidate: Candidate) -> tuple[str, ...]:
+    def _parts(self, folder: Folder, home: Folder | None, candidate: Candidate) -> tuple[str, ...]:
         """Return which part of the hardware at `home` the device is, if it is not that itself."""
-        if home is None or path == home:
+        if home is None or folder is home:
             return ()
-        interface = (self._hardware.interface(path) or "").removeprefix(home).rpartition(".")[2]
+        interface = self._kinship(folder).interface
+        number = interface.path.removeprefix(home.path).rpartition(".")[2] if interface else ""
         return (
-            f"if{interface.zfill(2)}" if interface else "",
+            f"if{number.zfill(2)}" if number else "",
             "disk" if candidate.subsystem == "block" else stem(candidate.name),
-            self._index(path, candidate),
+            self._index(folder, candidate),
         )
 
-    def _index(self, path: str, candidate: Candidate) -> str:
+    def _index(self, folder: Folder, candidate: Candidate) -> str:
         name, label = _INDEXES.get(candidate.subsystem, ("", ""))
-        index = self._text(path, (name,)) if name else ""
+        index = self._text(folder, name) if name else ""
         return "" if index in {"", "0"} else f"{label}{index}"
 
 
-def _is_root_hub(path: str | None) -> bool:
-    return re.fullmatch(r"usb[0-9]+", (path or "").rpartition("/")[2]) is not None
+def _is_root_hub(folder: Folder | None) -> bool:
+    return folder is not None and _ROOT_HUB.fullmatch(folder.name) is not None

@@ -6,7 +6,8 @@ from typing import Final, Literal
 
 import attrs
 
-from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 
@@ -21,20 +22,20 @@ class NamedNode:
     number: NodeNumber
 
 
-def properties(files: Files, path: str) -> Mapping[str, str]:
+def properties(folders: Folders, folder: Folder) -> Mapping[str, str]:
     """Return the keys of a uevent file, whatever else is in it; the first of a name counts."""
-    data = files.data(f"{path}/uevent") or b""
-    pairs = (line.partition("=") for line in data.decode(errors="replace").split("\n"))
-    return {key: value for key, equals, value in reversed(list(pairs)) if equals}
+    data = folders.data(folder, "uevent") or b""
+    lines = data.decode(errors="replace").split("\n")
+    return dict([line.split("=", 1) for line in reversed(lines) if "=" in line])
 
 
-def named_node(files: Files, path: str, candidate: Candidate) -> NamedNode | None:
-    """Return the node of the device at `path`; None if it has none."""
+def named_node(folders: Folders, folder: Folder, candidate: Candidate) -> NamedNode | None:
+    """Return the node of the device in a directory; None if it has none."""
     keys = candidate.properties
     if keys is None:
-        keys = properties(files, path)
+        keys = properties(folders, folder)
     found = _DEV.fullmatch(f"{keys.get('MAJOR')}:{keys.get('MINOR')}") or _DEV.fullmatch(
-        files.text(f"{path}/dev") or ""
+        folders.text(folder, "dev") or ""
     )
     # The kernel writes "!" in a name for the "/" that a file's name cannot have.
     name = keys.get("DEVNAME", candidate.name.replace("!", "/"))
@@ -45,6 +46,6 @@ def named_node(files: Files, path: str, candidate: Candidate) -> NamedNode | Non
 
 
 def _is_below_dev(name: str) -> bool:
-    return (
+    return name.isalnum() or (
         name.isprintable() and "\ufffd" not in name and not {"", ".", ".."} & set(name.split("/"))
     )

@@ -5,39 +5,43 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from deviceplugin.adapters.sysfs.files import Files, printable
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.rulebook import Rulebook
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Entry:
     """A device that the walk met: its directory, and what the links to it tell."""
 
-    path: str
+    folder: Folder
     subsystem: str
     paths: tuple[str, ...] = ()
 
     def candidate(self) -> Candidate:
         """Return it as rules see it before anything is read."""
         return Candidate(
-            name=printable(self.path.rpartition("/")[2]),
+            name=printable(self.folder.name),
             subsystem=printable(self.subsystem),
-            devpath=printable(self.path),
+            devpath=printable(self.folder.path),
             paths=self.paths,
         )
 
 
-def walk(files: Files, rules: Rulebook, places: Places) -> Iterable[Entry]:
+def walk(files: Files, folders: Folders, rules: Rulebook, places: Places) -> Iterable[Entry]:
     """Return each device in scope once: those of the subsystems, and those asked for by path."""
+    asked = places.paths
     met = {
-        path: Entry(path, subsystem, places.paths.get(path, ()))
+        folder: Entry(folder, subsystem, asked.get(folder, ()))
         for subsystem in _subsystems(files, rules)
-        for path in _devices(files, subsystem)
+        for folder in _devices(folders, subsystem)
     }
-    for path in places.paths:
-        if path not in met:
-            met[path] = Entry(path, _subsystem_of(files, path), places.paths[path])
+    for folder in asked:
+        if folder not in met:
+            link = folders.link(folder, "subsystem") or ""
+            met[folder] = Entry(folder, link.rpartition("/")[2], asked[folder])
     return met.values()
 
 
@@ -50,11 +54,7 @@ def _subsystems(files: Files, rules: Rulebook) -> Iterator[str]:
     return (name for name in sorted(names) if rules.concerns(name) and "/" not in name)
 
 
-def _devices(files: Files, subsystem: str) -> Iterator[str]:
+def _devices(folders: Folders, subsystem: str) -> Iterator[Folder]:
     """Yield the directories of a subsystem's devices. One name may be a class and a bus."""
-    yield from files.devices(f"/class/{subsystem}")
-    yield from files.devices(f"/bus/{subsystem}/devices")
-
-
-def _subsystem_of(files: Files, path: str) -> str:
-    return (files.link(f"{path}/subsystem") or "").rpartition("/")[2]
+    yield from folders.devices(f"/class/{subsystem}")
+    yield from folders.devices(f"/bus/{subsystem}/devices")

@@ -44,11 +44,9 @@ class Alternative:
     def verdict(self, candidate: Candidate) -> Verdict:
         """Say whether every condition holds, or what must be looked at next to tell."""
         for condition in self.conditions:
-            holds = condition.holds(candidate)
-            if holds is None:
-                return condition.missing(candidate)
-            if not holds:
-                return False
+            verdict = condition.verdict(candidate)
+            if verdict is not True:
+                return verdict
         return True
 
     @property
@@ -86,5 +84,5 @@ def verdict_of(alternatives: Iterable[Alternative], candidate: Candidate) -> Ver
         if verdict is True:
             return True
         if verdict is not False:
-            needed |= verdict
+            needed = needed | verdict if needed else verdict
     return needed or False

@@ -1,6 +1,8 @@
 """From what was seen to what is offered under which id, all resources together."""
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Final
 
 import attrs
 
@@ -18,6 +20,7 @@ from deviceplugin.domain.tree import Devices
 
 NOTHING: Mapping[ResourceName, Devices] = {}
 NOBODY: Identities = {}
+_text: Final = attrgetter("value")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -55,7 +58,8 @@ def arrange(
         by_id = {ids[unit.known.place]: unit for unit in units[rule.resource]}
         chosen = _chosen(rule, by_id, before.get(rule.resource, {}))
         offers[rule.resource] = tuple(offer(rule, by_id[key], key) for key in chosen)
-        skips += [_beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*chosen})]
+        if len(chosen) < len(by_id):
+            skips += [_beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*chosen})]
     return Arrangement(dealt=dealt, offers=offers, skips=tuple(skips), identities=known)
 
 
@@ -63,6 +67,8 @@ def _chosen(
     rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices
 ) -> Sequence[DeviceId]:
     """Return the units that are offered: those that were before go first, then lower ids."""
+    if rule.provision.limit is None:
+        return sorted(units, key=_text)
     had = set(devices_of(before).values())
     first = sorted(units, key=lambda key: (key not in had, key))
     return sorted(first[: rule.provision.limit])

@@ -153,6 +153,7 @@ class _Places:
     def __init__(self) -> None:
         self._units: dict[str, ResourceName] = {}
         self._wholes: dict[str, ResourceName] = {}
+        self._occupied: list[tuple[str, ResourceName]] = []
         self._below: dict[str, set[ResourceName]] = defaultdict(set)
 
     def occupy(self, candidate: Candidate, resource: ResourceName) -> None:
@@ -160,16 +161,30 @@ class _Places:
         self._units[_unit(candidate)] = resource
         if candidate.subsystem in _WHOLES:
             self._wholes[candidate.devpath] = resource
-        for place in _above(candidate.devpath):
-            self._below[place].add(resource)
+        self._occupied.append((candidate.devpath, resource))
 
     def owner(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
         """Return another resource that has the device, a whole that it is part of, or a part."""
-        owners = [self._units.get(_unit(candidate))]
-        owners += [self._wholes.get(place) for place in _above(candidate.devpath)]
+        owner = self._units.get(_unit(candidate))
+        if owner is not None and owner != resource:
+            return owner
+        if self._wholes:
+            for place in _above(candidate.devpath):
+                owner = self._wholes.get(place)
+                if owner is not None and owner != resource:
+                    return owner
         if candidate.subsystem in _WHOLES:
-            owners += sorted(self._below[candidate.devpath])
-        return next((each for each in owners if each not in {None, resource}), None)
+            return min(self._parts(candidate.devpath) - {resource}, default=None)
+        return None
+
+    def _parts(self, path: str) -> set[ResourceName]:
+        """Return the resources that have a part of a whole."""
+        # Few devices are wholes: what is above all others is gone through once one is met.
+        for place, resource in self._occupied:
+            for above in _above(place):
+                self._below[above].add(resource)
+        self._occupied.clear()
+        return self._below[path]
 
 
 def _unit(candidate: Candidate) -> str:

@@ -1,11 +1,15 @@
 """What a scanner sees of one device."""
 
 from collections.abc import Mapping
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal
 
 import attrs
 
 from deviceplugin.domain.discovery.traits import Traits
+
+_NOTHING: Final[Mapping[str, str | None]] = MappingProxyType({})
+_NO_TRAITS: Final = Traits()
 
 
 @attrs.frozen(kw_only=True)
@@ -39,11 +43,11 @@ class Candidate:
     paths: tuple[str, ...] = ()
     driver: str | None = None
     """Its own or its nearest ancestor's; empty: it has none."""
-    attributes: Mapping[str, str | None] = attrs.field(factory=dict[str, str | None])
+    attributes: Mapping[str, str | None] = _NOTHING
     """Text of sysfs files, by path relative to the device; None: it has none that can be read."""
     properties: Mapping[str, str] | None = None
     """The keys of its uevent file."""
-    hardware: Mapping[str, str | None] = attrs.field(factory=dict[str, str | None])
+    hardware: Mapping[str, str | None] = _NOTHING
     """What it, or the nearest PCI function or USB device that it is part of, is: "pci.id"."""
     parents: "tuple[Candidate, ...] | None" = None
     """The devices that it is below, the nearest first; their driver is their own."""
@@ -58,8 +62,33 @@ class Candidate:
     """Where below /sys the hardware is that it is, or is part of, if it is any."""
     iommu_group: str = ""
     """The number of its IOMMU group; that of a group itself is its own."""
-    traits: Traits = attrs.field(factory=Traits)
+    traits: Traits = _NO_TRAITS
     """What its hardware offers to know it by."""
+
+    def knowing(  # noqa: PLR0913 - what rules can ask for, by name
+        self,
+        *,
+        driver: str | None,
+        attributes: Mapping[str, str | None],
+        properties: Mapping[str, str] | None,
+        hardware: Mapping[str, str | None],
+        parents: "tuple[Candidate, ...] | None",
+        uses: tuple[str, ...] | None,
+    ) -> "Candidate":
+        """Return the candidate with this known of what rules can ask for, and nothing else."""
+        # Written out: `attrs.evolve` takes several times as long, and there are many candidates.
+        return Candidate(
+            name=self.name,
+            subsystem=self.subsystem,
+            devpath=self.devpath,
+            paths=self.paths,
+            driver=driver,
+            attributes=attributes,
+            properties=properties,
+            hardware=hardware,
+            parents=parents,
+            uses=uses,
+        )
 
     @property
     def identity(self) -> str:

@@ -50,6 +50,11 @@ class Condition(Protocol):
         """Return why it does not hold."""
         ...
 
+    def verdict(self, candidate: Candidate) -> bool | frozenset[Fact]:
+        """Say whether it holds, or what must be looked at next to tell."""
+        holds = self.holds(candidate)
+        return self.missing(candidate) if holds is None else holds
+
 
 @attrs.frozen
 class FactCondition(Condition):
@@ -57,11 +62,17 @@ class FactCondition(Condition):
 
     fact: Fact
     wanted: Expectation
+    _facts: frozenset[Fact] = attrs.field(
+        init=False,
+        eq=False,
+        repr=False,
+        default=attrs.Factory(lambda self: frozenset({self.fact}), takes_self=True),
+    )
 
     @property
     def facts(self) -> frozenset[Fact]:
         """The one fact."""
-        return frozenset({self.fact})
+        return self._facts
 
     def missing(self, candidate: Candidate) -> frozenset[Fact]:
         """Return the fact unless it is known."""
@@ -75,6 +86,11 @@ class FactCondition(Condition):
     def miss(self, candidate: Candidate) -> Miss:
         """Return what was wanted and what was there."""
         return Miss(str(self.fact), str(self.wanted), self.fact.of(candidate) or ())
+
+    def verdict(self, candidate: Candidate) -> bool | frozenset[Fact]:
+        """Say whether the candidate's values are as wanted, or that they must be looked at."""
+        seen = self.fact.of(candidate)
+        return self._facts if seen is None else self.wanted.holds(seen)
 
     def __str__(self) -> str:
         """Return the condition as a configuration has it."""

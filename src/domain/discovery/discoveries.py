@@ -56,8 +56,9 @@ class Discovery:
         for resource in sorted(self.served):
             tree.add_type(str(resource))
         for resource, devices in self.devices.items():
+            name = str(resource)
             for key, info in devices.items():
-                tree.add_device(str(resource), key, info)
+                tree.add_device(name, key, info)
         return tree
 
     def under(self, older: Rulebook, newer: Rulebook) -> "Discovery":

@@ -8,7 +8,7 @@ import attrs
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.events import DeviceUnwell, ProbeImpossible
-from deviceplugin.domain.discovery.health import NOT_YET, Outcome, Probe, Steady, ailments
+from deviceplugin.domain.discovery.health import NOT_YET, STEADY, Outcome, Probe, Steady, ailments
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.offer import Offer
 from deviceplugin.domain.events import Event
@@ -60,7 +60,7 @@ def examine(
     for rule in rules:
         older = before.steady.get(rule.resource, {})
         for offer in found.get(rule.resource, ()):
-            key, reasons = offer.id, list(offer.troubles)
+            key, reasons = offer.id, offer.troubles
             for candidate in offer.unit.members:
                 probe = rule.probe and rule.probe.about(_facts(key, candidate))
                 outcome = outcomes.get(probe, NOT_YET) if probe else None
@@ -68,11 +68,12 @@ def examine(
                     probes.add(probe)
                 found_ill = ailments(candidate, rule.unmet(candidate), outcome)
                 reasons += found_ill
-                notes.update(_notes(rule.resource, key, found_ill, outcome))
+                if found_ill:
+                    notes.update(_notes(rule.resource, key, found_ill, outcome))
             seen = Health.UNHEALTHY if reasons else Health.HEALTHY
             last = older.get(key)
             steady[rule.resource][key] = (
-                Steady(seen)
+                STEADY[seen]
                 if last is None
                 else last.observe(
                     seen,
@@ -81,7 +82,8 @@ def examine(
                     healthy_after=rule.healthy_after,
                 )
             )
-            notes.update(_notes(rule.resource, key, offer.troubles, None))
+            if offer.troubles:
+                notes.update(_notes(rule.resource, key, offer.troubles, None))
     return Diagnosis(steady=dict(steady), probes=frozenset(probes), notes=frozenset(notes))
 
 

@@ -39,20 +39,16 @@ HARDWARE: Final[Mapping[Kind, tuple[str, ...]]] = MappingProxyType(
 _PROPERTY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,255}")
 
 
+_See = Callable[[Candidate], Seen | None]
+
+
 def _known(value: str | None) -> Seen | None:
     if value is None:
         return None
     return (value,) if value else ()
 
 
-def _value_of(values: Mapping[str, str | None], key: str) -> Seen | None:
-    if key not in values:
-        return None
-    value = values[key]
-    return () if value is None else (value,)
-
-
-_SEEN: Final[Mapping[Kind, Callable[[Candidate], Seen | None]]] = MappingProxyType(
+_SEEN: Final[Mapping[Kind, _See]] = MappingProxyType(
     {
         Kind.SUBSYSTEM: lambda candidate: _known(candidate.subsystem),
         Kind.NAME: lambda candidate: _known(candidate.name),
@@ -68,6 +64,44 @@ _SEEN: Final[Mapping[Kind, Callable[[Candidate], Seen | None]]] = MappingProxyTy
 """How to see the facts that have no key."""
 
 
+def _text(fact: "Fact") -> str:
+    return f"{fact.kind.value}.{fact.key}" if fact.key else fact.kind.value
+
+
+def _see(fact: "Fact") -> _See:
+    """Return how to see a fact: found out once, for there are many candidates."""
+    if fact.level:
+        there, index = fact.above(0), fact.level - 1
+        return lambda candidate: (
+            None if candidate.parents is None else there.of(candidate.parents[index])
+        )
+    if fact.kind is Kind.PROPERTY:
+        return _in_mapping(lambda candidate: candidate.properties, fact.key, is_whole=True)
+    if fact.kind is Kind.ATTRIBUTE:
+        return _in_mapping(lambda candidate: candidate.attributes, fact.key)
+    if fact.kind in HARDWARE:
+        return _in_mapping(lambda candidate: candidate.hardware, fact.text)
+    return _SEEN[fact.kind]
+
+
+def _in_mapping(
+    mapping_of: Callable[[Candidate], Mapping[str, str | None] | None],
+    key: str,
+    *,
+    is_whole: bool = False,
+) -> _See:
+    """Return how to see what a mapping has under a key; what a whole one lacks is not there."""
+
+    def see(candidate: Candidate) -> Seen | None:
+        mapping = mapping_of(candidate)
+        if mapping is None or not (is_whole or key in mapping):
+            return None
+        value = mapping.get(key)
+        return () if value is None else (value,)
+
+    return see
+
+
 @attrs.frozen
 class Fact:
     """One thing about a device that a rule may ask for.
@@ -80,6 +114,14 @@ class Fact:
     kind: Kind
     key: str = ""
     level: int = 0
+    text: str = attrs.field(
+        init=False, eq=False, repr=False, default=attrs.Factory(_text, takes_self=True)
+    )
+    """As a configuration names it."""
+    of: _See = attrs.field(
+        init=False, eq=False, repr=False, default=attrs.Factory(_see, takes_self=True)
+    )
+    """Returns what a candidate has of it; None if nobody has looked yet."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse paths that lead out of the device."""
@@ -97,24 +139,10 @@ class Fact:
             allowed = ", ".join(HARDWARE[self.kind])
             raise InvalidValueError(f"{self.kind.value} {self.key!r}: must be one of {allowed}")
 
-    def of(self, candidate: Candidate) -> Seen | None:
-        """Return what the candidate has of it; None if nobody has looked yet."""
-        if self.level:
-            above = candidate.parents
-            return None if above is None else attrs.evolve(self, level=0).of(above[self.level - 1])
-        if self.kind is Kind.ATTRIBUTE:
-            return _value_of(candidate.attributes, self.key)
-        if self.kind is Kind.PROPERTY:
-            found = candidate.properties
-            return None if found is None else _value_of({self.key: found.get(self.key)}, self.key)
-        if self.kind in HARDWARE:
-            return _value_of(candidate.hardware, str(self))
-        return _SEEN[self.kind](candidate)
-
     def above(self, level: int) -> "Fact":
         """Return the same fact of the device `level` above."""
         return attrs.evolve(self, level=level)
 
     def __str__(self) -> str:
         """Return it as a configuration names it."""
-        return f"{self.kind.value}.{self.key}" if self.key else self.kind.value
+        return self.text

@@ -22,7 +22,11 @@ _INTERFACE: Final = 2
 
 def hex_text(text: str) -> str:
     """Return hexadecimal digits in the form in which they are compared."""
-    return _PREFIX.sub("", text.strip().lower())
+    digits = text.strip().lower()
+    # As sysfs has it, and so most of all.
+    if digits[:2] == "0x" and "x" not in digits[2:]:
+        return digits[2:]
+    return _PREFIX.sub("", digits)
 
 
 def pair(vendor: str | None, device: str | None) -> str | None:

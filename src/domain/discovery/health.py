@@ -1,7 +1,8 @@
 """Whether a device that is there can be used: what is looked at, and how soon that is believed."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -97,23 +98,29 @@ class Steady:
         It takes as many looks in a row as the rule says, each `APART` from the last that counted.
         """
         if seen is self.health:
-            return Steady(self.health)
+            return STEADY[seen]
         if self.against and at - self.at < APART:
             return self
         needed = unhealthy_after if seen is Health.UNHEALTHY else healthy_after
         if self.against + 1 >= needed:
-            return Steady(seen)
+            return STEADY[seen]
         return Steady(self.health, self.against + 1, at)
 
 
+STEADY: Final[Mapping[Health, Steady]] = MappingProxyType({each: Steady(each) for each in Health})
+"""What is believed where no look says otherwise."""
+
+
 def ailments(
-    candidate: Candidate, unmet: Iterable[object], outcome: Outcome | None
+    candidate: Candidate, unmet: Collection[object], outcome: Outcome | None
 ) -> tuple[str, ...]:
     """Return why a device cannot be used now; nothing if it can.
 
     `unmet` are conditions of its rule that do not hold; `outcome` is that of its probe, if any.
     """
     node = candidate.node
+    if outcome is None and not unmet and (node is None or node.present):
+        return ()
     found: list[str] = []
     if node is not None and not node.present:
         found.append(f"its device node {node.path} is not there")

@@ -9,7 +9,7 @@ given, an id stays with its device for as long as the process lives, whatever is
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -25,7 +25,7 @@ _ODD: Final = re.compile(r"[^\w.:@+=,-]", re.ASCII)
 """What would need quotes in a shell, a file name or a log."""
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class Known:
     """The device that has an id: what it is known by, and where it was seen last."""
 
@@ -66,6 +66,8 @@ def _kept(present: Sequence[Known], before: Identities) -> dict[DeviceId, Known]
     Those that have not changed at all come first, then those that another name or place was given
     to, then those of which more or less can be read now.
     """
+    if not before:
+        return {}
     had = {known: key for key, known in before.items()}
     kept = {had[each]: each for each in present if each in had}
     settled = set(kept.values())
@@ -95,32 +97,29 @@ def _groups(devices: Iterable[Known], settled: Iterable[Known]) -> Mapping[Trait
 def _told_apart(fresh: Sequence[Known], kept: Iterable[DeviceId]) -> dict[DeviceId, Known]:
     """Return ids for devices that have none: each as short as it can be told from the others."""
     names = {each: _names(each) for each in fresh}
-    levels = dict.fromkeys(fresh, 0)
+    ids = {each: next(called) for each, called in names.items()}
     taken = set(kept)
     while True:
-        ids = {each: names[each][level] for each, level in levels.items()}
         count = Counter(ids.values())
-        alike = [
-            each
-            for each, key in ids.items()
-            if (count[key] > 1 or key in taken) and levels[each] + 1 < len(names[each])
-        ]
-        if not alike:
+        alike = [each for each, key in ids.items() if count[key] > 1 or key in taken]
+        longer = {each: name for each in alike if (name := next(names[each], None))}
+        if not longer:
             return {key: each for each, key in ids.items()}
-        for each in alike:
-            levels[each] += 1
+        ids.update(longer)
 
 
-def _names(known: Known) -> Sequence[DeviceId]:
-    """Return what the device may be called, from the shortest to what nothing else can have."""
-    traits = known.traits
-    texts = [
-        "-".join(filter(None, (*traits.known[:length], traits.part)))
-        for length in range(1, len(traits.known) + 1)
-    ]
-    texts.append("-".join(filter(None, (*traits.known, known.name))))
-    texts.append(f"{texts[-1]}-{_digest(known.place)}")
-    return [DeviceId.shorten(_plain(text)) for text in texts if text]
+def _names(known: Known) -> Iterator[DeviceId]:
+    """Yield what the device may be called, from the shortest to what nothing else can have."""
+    return (DeviceId.shorten(_plain(text)) for text in _texts(known) if text)
+
+
+def _texts(known: Known) -> Iterator[str]:
+    traits, part = known.traits.known, known.traits.part
+    for length in range(1, len(traits) + 1):
+        yield "-".join((*traits[:length], part) if part else traits[:length])
+    whole = "-".join(filter(None, (*traits, known.name)))
+    yield whole
+    yield f"{whole}-{_digest(known.place)}"
 
 
 def _plain(text: str) -> str:

@@ -106,7 +106,7 @@ class ResourceRule:
     def verdict(self, candidate: Candidate) -> Verdict:
         """Say whether an alternative holds and no exclusion, or what must be looked at next."""
         matched = verdict_of(self.match, candidate)
-        if matched is not True:
+        if matched is not True or not self.exclusions:
             return matched
         excluded = verdict_of(self.exclusions, candidate)
         return not excluded if isinstance(excluded, bool) else excluded

@@ -33,7 +33,8 @@ def offer(rule: ResourceRule, unit: Unit, key: DeviceId) -> Offer:
     Troubles are: something that should come along is missing, a fact for a template is, or two
     parts of it want one place.
     """
-    lead, node = unit.lead, unit.lead.node
+    lead = unit.members[0]
+    node = lead.node
     facts = {
         "subsystem": lead.subsystem,
         "driver": lead.driver or "",

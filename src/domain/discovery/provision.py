@@ -120,6 +120,12 @@ def _templates(provision: "Provision") -> tuple[Template, ...]:
     return tuple(each for each in (provision.container_path, *mounts, *pairs) if each)
 
 
+def _facts(provision: "Provision") -> frozenset[Fact]:
+    found = (fact for each in provision.templates for fact in each.facts)
+    grouping = provision.group_by.facts if provision.group_by else frozenset[Fact]()
+    return frozenset(found) | grouping
+
+
 @attrs.frozen(kw_only=True)
 class Provision:
     """What a container gets beside the nodes of what matches, and how units are made.
@@ -145,6 +151,10 @@ class Provision:
     templates: tuple[Template, ...] = attrs.field(
         init=False, eq=False, repr=False, default=attrs.Factory(_templates, takes_self=True)
     )
+    facts: frozenset[Fact] = attrs.field(
+        init=False, eq=False, repr=False, default=attrs.Factory(_facts, takes_self=True)
+    )
+    """What must be looked up of a device that matches."""
 
     def __attrs_post_init__(self) -> None:
         """Refuse numbers that cannot be."""
@@ -152,13 +162,6 @@ class Provision:
             raise InvalidValueError(f"count: {self.count} must be from 1 to {MAX_SHARES}")
         if self.limit is not None and self.limit < 1:
             raise InvalidValueError(f"limit: {self.limit} must be at least 1")
-
-    @property
-    def facts(self) -> frozenset[Fact]:
-        """What must be looked up of a device that matches."""
-        found = (fact for each in self.templates for fact in each.facts)
-        grouping = self.group_by.facts if self.group_by else frozenset[Fact]()
-        return frozenset(found) | grouping
 
     @property
     def relates(self) -> bool:

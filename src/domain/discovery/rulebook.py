@@ -124,6 +124,9 @@ class Rulebook:
         if len(set(names)) != len(names):
             raise InvalidValueError("each resource may have only one rule")
         self._relates = any(rule.provision.relates for rule in self._rules)
+        self._alone: dict[ResourceName, tuple[ResourceRule, ...]] = {
+            rule.resource: (rule,) for rule in self._rules
+        }
         self._by_subsystem: dict[str, tuple[ResourceRule, ...]] = {}
         self._guests_by_subsystem: dict[str, _Wanted] = {}
 
@@ -171,21 +174,25 @@ class Rulebook:
 
     def judge(self, candidate: Candidate, learn: Learn) -> Sighting:
         """Return the candidate, with all that rules had to learn of it, and those that match."""
-        claims: list[ResourceRule] = []
+        claims: tuple[ResourceRule, ...] = ()
         for rule in self.about(candidate.subsystem):
             candidate, matches = _decided(rule.verdict, candidate, learn)
             if matches:
-                claims.append(rule)
-                candidate, _ = _decided(rule.well, candidate, learn)
+                claims += self._alone[rule.resource]
+                if rule.healthy_when:
+                    candidate, _ = _decided(rule.well, candidate, learn)
                 facts = rule.provision.facts
-                missing = frozenset(each for each in facts if each.of(candidate) is None)
+                missing = facts and frozenset(fact for fact in facts if fact.of(candidate) is None)
                 candidate = learn(candidate, missing) if missing else candidate
+        companions = self._companions(candidate.subsystem)
+        if not companions:
+            return Sighting(candidate, claims)
         fits: list[tuple[ResourceName, int]] = []
-        for fit, wanted in self._companions(candidate.subsystem):
+        for fit, wanted in companions:
             candidate, matches = _decided(wanted.verdict, candidate, learn)
             if matches:
                 fits.append(fit)
-        return Sighting(candidate, tuple(claims), tuple(fits))
+        return Sighting(candidate, claims, tuple(fits))
 
     def _companions(self, subsystem: str) -> _Wanted:
         """Return the companions that a device of the subsystem may be."""
@@ -204,7 +211,7 @@ def _decided(
 ) -> tuple[Candidate, bool]:
     """Return a verdict, and the candidate with all that had to be learnt for it."""
     verdict = verdict_on(candidate)
-    while not isinstance(verdict, bool):
+    while verdict is not True and verdict is not False:
         candidate = learn(candidate, verdict)
         verdict = verdict_on(candidate)
     return candidate, verdict

@@ -36,6 +36,8 @@ class Unit:
     @property
     def numa_nodes(self) -> tuple[int, ...]:
         """The NUMA nodes of all; none if that of a member is not known."""
+        if len(self.members) == 1 and not self.companions:
+            return self.members[0].numa_nodes
         if not all(each.numa_nodes for each in self.members):
             return ()
         everyone = (*self.members, *(guest for _, guest in self.companions))
@@ -71,6 +73,9 @@ def _groups(
     rule: ResourceRule, found: Iterable[Candidate]
 ) -> Iterator[tuple[str, tuple[Candidate, ...]]]:
     """Yield what devices have in common, with them: nothing for one that shares nothing."""
+    if rule.provision.group_by is None:
+        yield from (("", (each,)) for each in found)
+        return
     groups: dict[str, list[Candidate]] = {}
     for each in found:
         common = _common(rule, each)
@@ -104,6 +109,8 @@ def _unit(
     dealt: Assortment,
     guests: Guests,
 ) -> Unit:
+    if len(members) == 1 and not rule.provision.companions:
+        return Unit(members=members, known=_known(rule, common, members))
     troubles: list[str] = []
     companions: dict[str, tuple[Companion, Candidate]] = {}
     own = {each.identity for each in members}

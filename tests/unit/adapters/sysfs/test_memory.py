@@ -163,8 +163,8 @@ def test_nothing_is_remembered_of_what_is_gone(machine: Machine) -> None:
     memory = scanner._memory  # pyright: ignore[reportPrivateUsage]
 
     def size() -> tuple[int, int, int]:
-        entries = sum(len(each.entries) for each in memory.listings.values())
-        return len(memory.records), len(memory.memos), entries
+        entries = sum(len(each.folders) for each in memory.listings.values())
+        return len(memory.folders), len(memory.memos), entries
 
     before = size()
     for number in range(1, 20):

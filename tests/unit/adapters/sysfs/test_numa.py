@@ -6,14 +6,19 @@ import pytest
 
 from deviceplugin.adapters.sysfs.ancestry import Ancestry
 from deviceplugin.adapters.sysfs.files import Files
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.kinship import Kinship
+from deviceplugin.adapters.sysfs.memory import Memory
 from deviceplugin.adapters.sysfs.numa import Numa
 from deviceplugin.testing.sysfs import FakeDevice, FakeSysfs
 
 
 def numa(sysfs: FakeSysfs, device: FakeDevice) -> tuple[tuple[int, ...], str]:
     """Return the NUMA nodes of a device, and why there are none."""
-    files = Files(str(sysfs.root))
-    return Numa(files, Ancestry(files)).nodes(device.path)
+    folders = Folders(Files(str(sysfs.root)), Memory())
+    folder = folders.at(device.path)
+    assert folder is not None
+    return Numa(folders, Ancestry(folders, Kinship(folders))).nodes(folder)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,71 @@
+"""Which hardware a device is part of, by the buses that it and what it is in are on."""
+
+from typing import Final
+
+import attrs
+
+from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.memory import Folder
+
+
+@attrs.frozen(eq=False)
+class Kin:
+    """The nearest of each sort of a device and what it is below: itself, if it is of that sort.
+
+    - `pci`: a PCI function; `usb`: a USB device; `interface`: an interface of one;
+    - `hardware`: a PCI function or USB device, which people know a piece of hardware by;
+    - `on_bus`: a device on any bus.
+    """
+
+    pci: Folder | None = None
+    usb: Folder | None = None
+    interface: Folder | None = None
+    hardware: Folder | None = None
+    on_bus: Folder | None = None
+
+
+_NONE: Final = Kin()
+
+
+class Kinship:
+    """The kin of any device; each directory is asked once, however many devices are below it."""
+
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
+        self._known: dict[Folder, Kin] = {}
+
+    def __call__(self, folder: Folder) -> Kin:
+        """Return the kin of the device in a directory."""
+        known = self._known
+        kin = known.get(folder)
+        if kin is not None:
+            return kin
+        passed: list[Folder] = []
+        here: Folder | None = folder
+        while here is not None and here not in known:
+            passed.append(here)
+            here = here.above
+        kin = _NONE if here is None else known[here]
+        for each in reversed(passed):
+            kin = known[each] = self._with(each, kin)
+        return kin
+
+    def _with(self, folder: Folder, kin: Kin) -> Kin:
+        """Return the kin of what is in a directory of this kin."""
+        bus = self._bus(folder)
+        if bus == "pci":
+            return Kin(folder, kin.usb, kin.interface, folder, folder)
+        if bus == "usb":
+            # "1-2:1.0" is an interface of the device at the USB port "1-2".
+            if ":" in folder.name:
+                return Kin(kin.pci, kin.usb, folder, kin.hardware, folder)
+            return Kin(kin.pci, folder, kin.interface, folder, folder)
+        return Kin(kin.pci, kin.usb, kin.interface, kin.hardware, folder) if bus else kin
+
+    def _bus(self, folder: Folder) -> str:
+        """Return the bus that a device is on; nothing for one of a class, or for no device."""
+        target = self._folders.link(folder, "subsystem")
+        if target is None:
+            return ""
+        above, _, name = target.rpartition("/")
+        return name if above.rpartition("/")[2] == "bus" else ""
