@@ -6,7 +6,14 @@ from typing import TypeVar
 
 import attrs
 
-from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, Mount, frozen_mapping
+from deviceplugin.domain.devices import (
+    DeviceId,
+    DeviceInfo,
+    DeviceNode,
+    Health,
+    Mount,
+    frozen_mapping,
+)
 from deviceplugin.domain.errors import (
     AllocationClashError,
     MovedDeviceError,
@@ -40,9 +47,10 @@ class Request:
     def default(self) -> Grant:
         """Return what the devices bring along, merged without loss.
 
-        Equal parts are given once. The answer does not depend on the order in which the kubelet
-        named the ids. Raises `AllocationClashError` if two devices want one place for different
-        things.
+        Equal parts are given once; different values of one environment variable are joined, in
+        the order of the ids, if their devices say how. The answer does not depend on the order in
+        which the kubelet named the ids. Raises `AllocationClashError` if two devices want one
+        place for different things.
         """
         infos = tuple(self.devices.values())
         nodes = _merged_nodes(node for info in infos for node in info.nodes)
@@ -51,7 +59,7 @@ class Request:
         return Grant(
             nodes=nodes,
             mounts=mounts,
-            envs=_merged("environment variable", (info.envs for info in infos)),
+            envs=_joined(infos),
             annotations=_merged("annotation", (info.annotations for info in infos)),
             cdi_devices=tuple(dict.fromkeys(name for info in infos for name in info.cdi_devices)),
         )
@@ -138,6 +146,24 @@ def _check_apart(nodes: Iterable[DeviceNode], mounts: Iterable[Mount]) -> None:
 
 def _shown_mount(mount: Mount) -> str:
     return f"{mount.host_path} ({'read-only' if mount.read_only else 'writable'})"
+
+
+def _joined(infos: Iterable[DeviceInfo]) -> dict[str, str]:
+    """Return a value for each variable; each text of several is in it once."""
+    wanted: dict[str, dict[str, str | None]] = {}
+    for info in infos:
+        for name, text in info.envs.items():
+            wanted.setdefault(name, {}).setdefault(text, info.env_separator)
+    return {name: _one_text(name, texts) for name, texts in wanted.items()}
+
+
+def _one_text(name: str, texts: Mapping[str, str | None]) -> str:
+    """Return the texts with what all of them want in between."""
+    values, separators = tuple(texts), {*texts.values()}
+    separator = separators.pop()
+    if len(values) > 1 and (separator is None or separators):
+        raise AllocationClashError("environment variable", name, values[:2])
+    return (separator or "").join(values)
 
 
 def _merged(kind: str, parts: Iterable[Mapping[str, str]]) -> dict[str, str]:

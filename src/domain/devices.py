@@ -196,6 +196,8 @@ def _all_are(part: str, kind: type, values: Iterable[object]) -> None:
 class DeviceInfo:
     """One schedulable unit: its state, and what a container that is given it gets.
 
+    - `env_separator`: what stands between the values that several devices of one container have
+      for one variable; None: there can be only one value.
     - `numa_nodes`: where it sits; empty when unknown (sysfs says -1), which the kubelet takes as
       "no preference". A node of -1 would fit nowhere and is refused.
     - `cdi_devices`: fully qualified CDI names, `vendor/class=name`.
@@ -211,6 +213,7 @@ class DeviceInfo:
     nodes: tuple[DeviceNode, ...] = attrs.field(default=(), converter=_nodes)
     mounts: tuple[Mount, ...] = attrs.field(default=(), converter=_mounts)
     envs: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
+    env_separator: str | None = None
     annotations: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
     numa_nodes: tuple[int, ...] = attrs.field(default=(), converter=_numa)
     cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_texts)

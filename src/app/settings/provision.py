@@ -17,6 +17,7 @@ from deviceplugin.app.settings.shapes import (
     PATH_TEMPLATE,
     TEMPLATE,
     Schema,
+    anchored,
     described,
     listed,
 )
@@ -31,6 +32,9 @@ from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.sharing import MAX_SHARES
 
 MAX_LIMIT: Final = 100_000
+MAX_SEPARATOR: Final = 8
+NO_SEPARATOR: Final = "none"
+"""Values are not joined: a container gets devices that agree, or none."""
 _Entry = TypeVar("_Entry")
 
 
@@ -74,6 +78,16 @@ def _named(use: Use, text: str) -> Template:
     return Template(text, use)
 
 
+def _separator(text: str) -> str | None:
+    if text == NO_SEPARATOR:
+        return None
+    if not 1 <= len(text) <= MAX_SEPARATOR or not text.isprintable():
+        raise InvalidValueError(
+            f"{text!r} must be 1 to {MAX_SEPARATOR} printable characters, or {NO_SEPARATOR}"
+        )
+    return text
+
+
 def _whole(most: int, reader: Reader, node: Node) -> int | None:
     return reader.checked(node, reader.number(node), partial(_number, most))
 
@@ -96,6 +110,11 @@ _MOUNTS: Final[Schema] = listed(
         "additionalProperties": False,
     }
 )
+_SEPARATOR: Final[Schema] = {
+    "type": "string",
+    "maxLength": MAX_SEPARATOR,
+    "pattern": anchored(r"[^\x00-\x1f\x7f]+"),
+}
 _ANNOTATION: Final[Schema] = {**TEMPLATE, "minLength": 1}
 
 
@@ -143,6 +162,12 @@ def parts(alternative: Schema) -> Mapping[str, Part]:
             read=partial(_read_pairs, Use.NAME),
             schema=_texts(ENV_NAME),
             help="environment variables, with facts such as {node} in their places",
+        ),
+        "env_separator": Part(
+            field="env_separator",
+            read=lambda reader, node: reader.parsed(node, _separator),
+            schema=_SEPARATOR,
+            help="what joins the values that several devices have for one variable, or none",
         ),
         "annotations": Part(
             field="annotations",

@@ -75,6 +75,7 @@ def _provided(rule: ResourceRule, unit: Unit, key: DeviceId, bare: DeviceInfo) -
         nodes=nodes,
         mounts=[_mount(each, value_of) for each in provision.mounts],
         envs=_texts(provision.envs, value_of),
+        env_separator=provision.env_separator if provision.envs else None,
         annotations=_texts(provision.annotations, value_of),
     )
 

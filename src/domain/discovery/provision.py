@@ -133,6 +133,7 @@ class Provision:
     - `companions`: what comes along;
     - `container_path`: where the container has the node; a directory if "/" is at its end;
     - `mounts`, `envs`, `annotations`: names and values with places for facts of the device;
+    - `env_separator`: what joins the values of several devices of one container; None: they clash;
     - `group_by`: devices that have this in common are one unit;
     - `count`: units that stand for one device, or one group;
     - `limit`: devices or groups that are offered at most.
@@ -144,6 +145,7 @@ class Provision:
     container_path: Template | None = None
     mounts: tuple[MountRule, ...] = ()
     envs: tuple[tuple[Template, Template], ...] = ()
+    env_separator: str | None = ","
     annotations: tuple[tuple[Template, Template], ...] = ()
     group_by: GroupBy | None = None
     count: int = 1

@@ -196,6 +196,40 @@ def test_a_clash_is_refused_with_its_kind_its_place_and_both_values(
     assert "its own" in str(clash.value)
 
 
+def listed(text: str, *more: str, separator: str | None = ",") -> DeviceInfo:
+    """Return a device whose variable LIST has this text; more variables have the same."""
+    return DeviceInfo(envs=dict.fromkeys(["LIST", *more], text), env_separator=separator)
+
+
+def test_values_of_one_variable_are_joined_in_the_order_of_the_ids() -> None:
+    """As readers of such lists expect, in whichever order the kubelet names them."""
+    devices = {C: listed("/dev/c"), A: listed("/dev/a"), B: listed("/dev/b")}
+    for order in ([A, B, C], [C, A, B]):
+        assert select(WIDGET, devices, order).default().envs == {"LIST": "/dev/a,/dev/b,/dev/c"}
+
+
+def test_a_text_that_several_devices_have_is_joined_once() -> None:
+    """Two shares of one device are one device to the container."""
+    assert granted(listed("x"), listed("y"), listed("x")).envs == {"LIST": "x,y"}
+    assert granted(listed("x"), listed("x")).envs == {"LIST": "x"}
+
+
+def test_values_are_joined_by_what_the_devices_say() -> None:
+    assert granted(listed("x", separator=" "), listed("y", separator=" ")).envs == {"LIST": "x y"}
+
+
+def test_a_variable_of_one_device_is_as_it_is() -> None:
+    assert granted(listed("x"), listed("y", "OWN")).envs == {"LIST": "x,y", "OWN": "y"}
+
+
+@pytest.mark.parametrize(("first", "second"), [(None, None), (",", None), (None, ","), (",", ";")])
+def test_values_that_no_one_separator_joins_are_refused(
+    first: str | None, second: str | None
+) -> None:
+    with pytest.raises(AllocationClashError, match="'LIST' is wanted as 'x' and as 'y'"):
+        granted(listed("x", separator=first), listed("y", separator=second))
+
+
 def test_ids_never_advertised_are_named_all_at_once() -> None:
     with pytest.raises(UnknownDeviceError, match="never advertised: b, c") as refusal:
         select(WIDGET, {A: full("a")}, [C, A, B])

@@ -103,3 +103,19 @@ def test_a_fault_says_where_and_what_is_meant(tmp_path: Path, keys: str, said: s
     with pytest.raises(InvalidConfigurationError) as caught:
         read(tmp_path, f"    {keys}\n")
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "separator"),
+    [("", ","), ('    env_separator: ";"\n', ";"), ("    env_separator: none\n", None)],
+)
+def test_values_of_a_variable_are_joined_by_a_comma_unless_said_otherwise(
+    tmp_path: Path, keys: str, separator: str | None
+) -> None:
+    assert read(tmp_path, f"{keys}    env: {{A: x}}\n").env_separator == separator
+
+
+@pytest.mark.parametrize("text", ["''", "abcdefghi", '"a\\nb"'])
+def test_a_separator_that_cannot_be_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidConfigurationError, match="1 to 8 printable characters, or none"):
+        read(tmp_path, f"    env_separator: {text}\n")

@@ -338,6 +338,7 @@ SAID: Final[Mapping[str, Drawn]] = {
     "container_path": one_of([*TEMPLATES, *PLACES]),
     "mounts": st.lists(MOUNT, max_size=2) | one_of(ODD),
     "env": st.dictionaries(one_of(ENV_NAMES), one_of(TEMPLATES), max_size=2) | one_of(ODD),
+    "env_separator": one_of([",", " ", "none", "; ", "x" * 8, "x" * 9, "a\nb", *ODD]),
     "annotations": st.dictionaries(one_of(["a/b", "x", "", "{name}"]), one_of(TEMPLATES)),
     "group_by": one_of(
         [

@@ -408,6 +408,37 @@ def test_a_device_without_a_node_needs_something_else_to_give() -> None:
     assert info.health is Health.UNHEALTHY
 
 
+@pytest.mark.parametrize(("separator", "joined"), [(",", "card0,card1"), (" ", "card0 card1")])
+def test_devices_of_one_container_share_a_variable(separator: str, joined: str) -> None:
+    """In the order of their ids, which is what the kubelet asks by; or each has one of its own."""
+    cards = [device(name, "drm", minor=number) for number, name in enumerate(["card0", "card1"])]
+    resource = asked(
+        "x.local/card",
+        {"subsystem": "drm"},
+        envs=(
+            (Template("CARDS", Use.NAME), Template("{name}")),
+            (Template("CARD_{name}", Use.NAME), Template("yes")),
+        ),
+        env_separator=separator,
+    )
+    devices = found([resource], cards).devices[resource.resource]
+    grant = select(resource.resource, devices, devices).default()
+    assert grant.envs == {"CARDS": joined, "CARD_card0": "yes", "CARD_card1": "yes"}
+
+
+def test_a_resource_may_refuse_several_values_of_a_variable() -> None:
+    cards = [device(name, "drm", minor=number) for number, name in enumerate(["card0", "card1"])]
+    resource = asked(
+        "x.local/card",
+        {"subsystem": "drm"},
+        envs=((Template("CARD", Use.NAME), Template("{name}")),),
+        env_separator=None,
+    )
+    devices = found([resource], cards).devices[resource.resource]
+    with pytest.raises(AllocationClashError, match="'CARD' is wanted as 'card0' and as 'card1'"):
+        select(resource.resource, devices, devices).default()
+
+
 # --- numbers -------------------------------------------------------------------------------------
 
 
