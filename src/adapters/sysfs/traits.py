@@ -8,6 +8,7 @@ from deviceplugin.adapters.sysfs.hardware import Hardware
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.lineage import Lineage
 from deviceplugin.adapters.sysfs.memory import Folder
+from deviceplugin.adapters.sysfs.slots import SlotOf
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.traits import Traits, stem
@@ -28,9 +29,13 @@ _ANY_UNIQUE: Final = frozenset(
 )
 """Where all of these are: most directories have none."""
 _ROOT_HUB: Final = re.compile(r"usb[0-9]+")
+_ADDRESS: Final = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _PORTS: Final = re.compile(r"[0-9]+-([0-9.]+)")
+_KINDS: Final = {"block": "disk", "net": "net"}
+"""What devices are called whose names say nothing, or that udev renames, by subsystem."""
 _INDEXES: Final = {
     "block": ("partition", "part"),
+    "net": ("dev_port", "port"),
     "tty": ("device/port_number", "port"),
     "video4linux": ("index", ""),
 }
@@ -47,9 +52,12 @@ class TraitsOf:
         self._kinship = kinship
         self._lineage = lineage
         self._hardware = hardware
+        self._slot = SlotOf(folders)
 
     def __call__(self, folder: Folder, candidate: Candidate) -> Traits:
         """Return the traits of the device in a directory."""
+        if candidate.subsystem == "vfio":
+            return Traits(address=self._lowest_member(candidate.name), part="vfio")
         kin = self._kinship(folder)
         usb, home = kin.usb, kin.usb or kin.pci
         places = (folder, *self._lineage.above(folder, home))
@@ -62,8 +70,15 @@ class TraitsOf:
             unique=self._unique(places),
             port=self._port(usb) if usb else "",
             address=kin.pci.name if kin.pci and not usb else "",
+            slot=self._slot(folder, home, candidate) if home else "",
             part="-".join(filter(None, self._parts(folder, home, candidate))),
         )
+
+    def _lowest_member(self, group: str) -> str:
+        """Return the lowest PCI address in an IOMMU group: its number is one of the kernel's."""
+        members = self._folders.directory(f"/kernel/iommu_groups/{group}/devices")
+        addresses = (each.name for each in self._folders.linked(members))
+        return min(filter(_ADDRESS.fullmatch, addresses), default="")
 
     def _serial(self, places: tuple[Folder, ...]) -> str:
         """Return the serial number of the nearest that has one."""
@@ -106,7 +121,7 @@ class TraitsOf:
         number = interface.path.removeprefix(home.path).rpartition(".")[2] if interface else ""
         return (
             f"if{number.zfill(2)}" if number else "",
-            "disk" if candidate.subsystem == "block" else stem(candidate.name),
+            _KINDS.get(candidate.subsystem) or stem(candidate.name),
             self._index(folder, candidate),
         )
 

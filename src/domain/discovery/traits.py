@@ -22,7 +22,9 @@ class Traits:
     port: str = ""
     """The USB port, from its controller on."""
     address: str = ""
-    """The PCI address."""
+    """The PCI address; of an IOMMU group, the lowest of its members."""
+    slot: str = ""
+    """Where within that hardware it is, if something says so: it tells parts of one kind apart."""
     part: str = ""
     """Which part of that hardware it is, without a number that the kernel counts by."""
     model: str = ""
@@ -31,7 +33,8 @@ class Traits:
     @property
     def known(self) -> tuple[str, ...]:
         """What there is of them, the most telling first; model and part aside."""
-        return tuple(filter(None, (self.serial, self.unique, self.port, self.address)))
+        known = (self.serial, self.unique, self.port, self.address, self.slot)
+        return tuple(filter(None, known))
 
     def contradicts(self, other: "Traits") -> bool:
         """Say whether something that both know is not the same."""

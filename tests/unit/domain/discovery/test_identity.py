@@ -61,6 +61,14 @@ def test_equal_serial_numbers_stay_two_devices() -> None:
         assert ids(order) == {"/a": "S-1-tty", "/b": "S-2-tty"}
 
 
+def test_parts_of_one_kind_are_told_apart_by_their_slots() -> None:
+    """Not by their names, which are other ones tomorrow; who is alone needs none."""
+    both = [tty("x", serial="S", slot="0:0:0"), tty("y", serial="S", slot="0:0:1")]
+    for order in permutations(both):
+        assert ids(order) == {"/x": "S-0:0:0-tty", "/y": "S-0:0:1-tty"}
+    assert ids(both[:1]) == {"/x": "S-tty"}
+
+
 def test_devices_of_which_nothing_differs_but_the_place_stay_apart() -> None:
     both = [tty("x", place="one/x"), tty("x", place="two/x")]
     found = ids(both)
@@ -161,6 +169,7 @@ machines = st.lists(
         Traits,
         serial=serials,
         unique=st.sampled_from(["", "U", "V"]),
+        slot=st.sampled_from(["", "0:0:1", "Keys"]),
         part=st.sampled_from(["if00-tty", "if01-tty", "", "hidraw"]),
     ),
     max_size=8,
@@ -192,6 +201,32 @@ def test_ids_do_not_depend_on_order_or_numbers(machine: list[Traits], data: st.D
     expected = by_port(ids(first))
     assert len({*expected.values()}) == len(machine)
     assert by_port(ids(data.draw(st.permutations(second)))) == expected
+
+
+@given(machines, st.data())
+def test_ids_of_parts_do_not_depend_on_order_or_numbers(
+    machine: list[Traits], data: st.DataObject
+) -> None:
+    """Where each device has three parts of one kind, which their slots tell apart."""
+    slots = ("0:0:0", "0:0:1", "Keys")
+    parts = range(len(machine) * len(slots))
+
+    def whole() -> list[Candidate]:
+        names = data.draw(st.permutations(parts))
+        return [
+            attrs.evolve(
+                each,
+                name=f"sd{names[port * len(slots) + unit]}",
+                devpath=f"/port{port}.{unit}/sd{names[port * len(slots) + unit]}",
+                traits=attrs.evolve(each.traits, slot=slot),
+            )
+            for port, each in enumerate(plugged(machine, range(len(machine))))
+            for unit, slot in enumerate(slots)
+        ]
+
+    expected = by_port(ids(whole()))
+    assert len({*expected.values()}) == len(parts)
+    assert by_port(ids(data.draw(st.permutations(whole())))) == expected
 
 
 @given(machines, st.lists(st.sets(st.integers(0, 7)), max_size=6), st.data())
