@@ -145,6 +145,27 @@ class WatchedFileContract:
         await given_up(await _waiting(world))
 
     @law
+    async def test_somebody_can_wake_it(self, world: WatchedFileWorld) -> None:
+        """The call under way, or the next one; how often says nothing."""
+        waiting = await _waiting(world)
+        world.file.wake()
+        await woken(waiting)
+        world.file.wake()
+        world.file.wake()
+        await soon(world.file.changed(LONG))
+        await given_up(await _waiting(world))
+
+    @law
+    async def test_knows_whether_it_hears(self, world: WatchedFileWorld) -> None:
+        """Whoever looks seldom relies on it; after a close nothing is heard."""
+        await given_up(await _waiting(world))
+        assert world.file.heard
+        world.file.close()
+        world.file.wake()
+        assert not world.file.heard
+        await given_up(await _waiting(world))
+
+    @law
     async def test_a_wait_can_be_given_up(self, world: WatchedFileWorld) -> None:
         """Cancelling ends the call alone; the next one is told of changes."""
         for _ in range(3):

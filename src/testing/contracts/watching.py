@@ -1,4 +1,4 @@
-"""What the suites of all that is watched wait for."""
+"""What the suites of all that is `Watched` wait for."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

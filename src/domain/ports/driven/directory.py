@@ -5,6 +5,8 @@ from typing import Protocol
 
 import attrs
 
+from deviceplugin.domain.ports.driven.watched import Watched
+
 
 @attrs.frozen
 class FileIdentity:
@@ -15,7 +17,7 @@ class FileIdentity:
     changed_ns: int
 
 
-class PluginDirectory(Protocol):
+class PluginDirectory(Watched, Protocol):
     """Looks at files in the plugin directory and notices when to look again."""
 
     @property
@@ -30,29 +32,4 @@ class PluginDirectory(Protocol):
 
         `.` is the directory itself.
         """
-        ...
-
-    @property
-    @abstractmethod
-    def heard(self) -> bool:
-        """Whether changes are heard; where they are not, only regular looks show them."""
-        ...
-
-    @abstractmethod
-    async def changed(self, seconds: float) -> None:
-        """Return once something may have changed since the last return, else after `seconds`.
-
-        Only a hint, for one caller: an event may be missed or doubled, so the caller looks for
-        itself.
-        """
-        ...
-
-    @abstractmethod
-    def wake(self) -> None:
-        """Let the `changed` that is under way, or the next one, return as if something changed."""
-        ...
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop watching. Idempotent."""
         ...

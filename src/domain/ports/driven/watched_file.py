@@ -4,9 +4,10 @@ from abc import abstractmethod
 from typing import Protocol
 
 from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.watched import Watched
 
 
-class WatchedFile(Protocol):
+class WatchedFile(Watched, Protocol):
     """Looks which file a path stands for, and notices when to look again; it reads nothing."""
 
     @abstractmethod
@@ -16,18 +17,4 @@ class WatchedFile(Protocol):
         So another file, and other content, have another identity. None where there is no regular
         file: what a pipe says can be read once only.
         """
-        ...
-
-    @abstractmethod
-    async def changed(self, seconds: float) -> None:
-        """Return once something may have changed since the last return, else after `seconds`.
-
-        Only a hint, for one caller: an event may be missed or doubled, so the caller looks for
-        itself. A change in place is told when its writer closes the file.
-        """
-        ...
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop watching. Idempotent."""
         ...
