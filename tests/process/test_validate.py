@@ -1,6 +1,7 @@
 """`deviceplugin validate`: is a configuration valid, and what does it come to."""
 
 import json
+import shlex
 from pathlib import Path
 
 from tests.support.process import DEVICEPLUGIN, Ended, ran
@@ -55,6 +56,30 @@ def test_all_faults_are_told_at_once_each_with_its_place_and_a_hint(place: Path)
     ]
     hints = ("did you mean 'rescan_seconds'?", "quote it: '0403'", "did you mean 'name'?")
     assert all(hint in text for hint, (_, text) in zip(hints, told, strict=True))
+
+
+def test_standard_input_is_a_file_as_well(place: Path) -> None:
+    """Whatever made it: a template, or another tool."""
+    (place / "plugin.yaml").write_text(BROKEN)
+    command = f"cat plugin.yaml | {shlex.join(DEVICEPLUGIN)} validate -"
+    ended = ran("sh", "-c", command, place=place)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("/dev/stdin:2:1: unknown key 'rescan_secs'")
+
+
+def test_that_a_container_can_have_but_one_of_several_is_said(place: Path) -> None:
+    """It is valid: one modem for each, wherever it is plugged in."""
+    ended = validated(
+        place,
+        "version: 1\nresources:\n"
+        "  - {name: any, match: [{name: ttyUSB*}], container_path: /dev/modem}\n"
+        "  - {name: one, match: [{node: /dev/ttyS0}], container_path: /dev/console}\n"
+        "  - {name: all, match: [{name: ttyACM*}], container_path: /dev/modems/}\n",
+    )
+    assert (ended.code, ended.err) == (0, "")
+    (note,) = [line for line in ended.out.splitlines() if "a container can have one" in line]
+    assert note.startswith("resource devices.local/any: ")
+    assert "/dev/modem there" in note
 
 
 def test_a_file_that_is_not_there_is_named(place: Path) -> None:

@@ -19,11 +19,11 @@ def validate(file: str) -> None:
     """Check a configuration, and say what it comes to.
 
     Neither the environment nor this machine matters. All faults are told at once on standard
-    error, each as FILE:LINE:COLUMN: what is wrong and what to do.
+    error, each as FILE:LINE:COLUMN: what is wrong and what to do. A FILE of - is standard input.
 
     Exit codes: 0 it is valid, 2 it is not, or cannot be read.
     """
-    for line in _findings(load(file, {}, {})):
+    for line in _findings(load("/dev/stdin" if file == "-" else file, {}, {})):
         click.echo(line)
 
 
@@ -69,6 +69,12 @@ def _findings(configuration: Configuration) -> Iterator[str]:
     for rule in rules:
         for alternative in rule.match:
             yield f"resource {rule.resource}: {alternative}"
+        if rule.gives_one_path:
+            path = rule.provision.container_path
+            yield (
+                f"resource {rule.resource}: a container can have one of its devices, since each "
+                f"is at {path} there: for more, end it with '/', or put a fact into it"
+            )
     for field in attrs.fields(Settings):
         value = getattr(configuration.settings, field.name)
         if value != field.default:

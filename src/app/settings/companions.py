@@ -57,7 +57,9 @@ def read_companion(reader: Reader, node: Node) -> Companion | None:
         parts["container_path"] = reader.parsed(keys["container_path"], node_path_template)
     if "permissions" in keys:
         parts["permissions"] = reader.parsed(keys["permissions"], _permissions)
-    return None if len(reader.faults) > before else Companion(**parts)
+    if len(reader.faults) > before:
+        return None
+    return reader.checked(node, parts, lambda given: Companion(**given))
 
 
 def _read_wanted(reader: Reader, word: str, node: Node) -> Alternative | None:

@@ -8,7 +8,7 @@ from yaml.nodes import Node, SequenceNode
 from deviceplugin.app.settings.reader import Reader
 from deviceplugin.app.settings.shapes import ATTRIBUTE, Schema, listed, one_or_listed
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.health import LONGEST, SHORTEST, Probe
+from deviceplugin.domain.discovery.health import LONGEST, SHORTEST, Probe, probe_seconds
 from deviceplugin.domain.discovery.matching import MOST_LOOKS
 from deviceplugin.domain.errors import InvalidValueError
 
@@ -43,10 +43,14 @@ def _read_probe(reader: Reader, node: Node) -> Probe | None:
         parts["file"] = reader.text(keys["file"])
     for key in _SECONDS:
         if key in keys:
-            parts[key] = reader.checked(keys[key], reader.number(keys[key]), float)
+            parts[key] = reader.checked(keys[key], reader.number(keys[key]), _seconds)
     if len(reader.faults) > before:
         return None
     return reader.checked(node, parts, lambda given: Probe(**given))
+
+
+def _seconds(text: str) -> float:
+    return probe_seconds(float(text))
 
 
 def _read_looks(reader: Reader, node: Node) -> int | None:

@@ -29,7 +29,12 @@ READINGS: Final = {
     "value": "a default key",
 }
 """What YAML takes a single value for, by its tag."""
+_OCTAL: Final = re.compile(r"0[0-9]+")
 _SHOWN: Final = 20
+_REPEATED: Final = 256
+"""What is longer is not repeated to be copied."""
+_COUNTED: Final = 64
+"""Digits of a number that YAML may be asked for: more could take long."""
 
 
 def text_fault(node: ScalarNode) -> str | None:
@@ -44,20 +49,33 @@ def text_fault(node: ScalarNode) -> str | None:
     if tag == "merge":
         return "merge keys ('<<') are not offered: write the keys out"
     if node.style is None:
-        reading = (
-            f"the number {_number(value)}" if tag in {"int", "float"} else READINGS.get(tag, tag)
-        )
-        shown = value[:_SHOWN]
-        return f"{shown} without quotes is {reading}; quote it: '{shown}'"
+        return _unquoted(tag, value)
     return f"must be text, not {READINGS.get(tag, tag)}"
+
+
+def _unquoted(tag: str, value: str) -> str:
+    """Return what YAML takes a value for, and how to write it; whole, since it will be copied."""
+    reading = f"the number {_number(value)}" if tag in {"int", "float"} else READINGS.get(tag, tag)
+    if len(value) > _REPEATED:
+        return f"{value[:_SHOWN]}... without quotes is {reading}; put quotes around it"
+    return f"{value} without quotes is {reading}; quote it: '{value}'"
 
 
 def number_fault(node: ScalarNode) -> str | None:
     """Return why a value is no number; None if it is."""
     if _tag(node) in {"int", "float"} and node.style is None and _NUMBER.fullmatch(node.value):
-        return None
+        return _octal_fault(node.value)
     hint = ", without quotes" if node.style is not None else ""
     return f"must be a number such as 5 or 0.5{hint}, not {node.value[:_SHOWN]!r}"
+
+
+def _octal_fault(value: str) -> str | None:
+    """Return why a number is not what it looks like: to YAML 1.1, unlike 1.2, 010 is 8."""
+    if not _OCTAL.fullmatch(value):
+        return None
+    plain = value.lstrip("0") or "0"
+    way_out = f"write {plain}, without a 0 first" if len(value) <= _SHOWN else "no 0 may be first"
+    return f"{value[:_SHOWN]} without quotes is the number {_number(value)}; {way_out}"
 
 
 def quantity_fault(node: ScalarNode) -> str | None:
@@ -88,6 +106,6 @@ def _tag(node: ScalarNode) -> str:
 def _number(value: str) -> object:
     """Return the number that YAML makes of a value, if that takes no time."""
     try:
-        return yaml.safe_load(value) if len(value) <= _SHOWN else "that it looks like"
+        return yaml.safe_load(value) if len(value) <= _COUNTED else "that it looks like"
     except ValueError:
         return "that it looks like"

@@ -71,6 +71,13 @@ class Alternative:
                 return each.wanted
         return None
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether a single device can fit: one that is asked for by its very name or node."""
+        wanted = (self.expectation(kind) for kind in (Kind.NAME, Kind.NODE))
+        lists = (each.patterns for each in wanted if each)
+        return any(found and len(found) == 1 and found[0].literal for found in lists)
+
     def __str__(self) -> str:
         """Return the conditions on one line."""
         return ", ".join(map(str, self.conditions))

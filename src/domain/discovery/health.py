@@ -20,6 +20,15 @@ _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 SHORTEST, LONGEST = 0.1, 86_400.0
 
 
+def probe_seconds(seconds: float) -> float:
+    """Return a time that a probe can be given. Raises `InvalidValueError`."""
+    if not SHORTEST <= seconds <= LONGEST:
+        raise InvalidValueError(
+            f"probe: {seconds:g} must be {SHORTEST:g} to {LONGEST:.0f} seconds"
+        )
+    return seconds
+
+
 @attrs.frozen(kw_only=True)
 class Probe:
     """A question about one device that something outside of sysfs answers.
@@ -48,10 +57,7 @@ class Probe:
                     allowed = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
                     raise InvalidValueError(f"probe: {{{name}}} must be one of {allowed}")
         for seconds in (self.interval, self.timeout):
-            if not SHORTEST <= seconds <= LONGEST:
-                raise InvalidValueError(
-                    f"probe: {seconds:g} must be {SHORTEST:g} to {LONGEST:.0f} seconds"
-                )
+            probe_seconds(seconds)
 
     def about(self, facts: Mapping[str, str]) -> "Probe":
         """Return the same question about one device. No value leads a file's path elsewhere."""

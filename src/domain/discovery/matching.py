@@ -88,6 +88,14 @@ class ResourceRule:
         return frozenset(fact.key for fact in facts if fact.kind is Kind.ATTRIBUTE)
 
     @property
+    def gives_one_path(self) -> bool:
+        """Whether devices that it may match are all at one path of a container."""
+        there = self.provision.container_path
+        if there is None or not there.has_room_for_one:
+            return False
+        return len(self.match) > 1 or not self.match[0].is_of_one
+
+    @property
     def read_each_time(self) -> frozenset[str]:
         """The attributes that are read at each look: those that health depends on, too."""
         return self.changing.union(*(each.reads for each in self.healthy_when))

@@ -32,6 +32,7 @@ class Companion:
 
     All that meet the conditions do. A device of which none is there, or one has no node any more,
     cannot be used, unless they are `optional`. `permissions` are the resource's if left out.
+    Raises `InvalidValueError`.
     """
 
     relation: Relation
@@ -41,9 +42,17 @@ class Companion:
     permissions: str = ""
 
     def __attrs_post_init__(self) -> None:
-        """Refuse permissions that no runtime knows."""
+        """Refuse permissions that no runtime knows, and one path for several nodes."""
         if self.permissions:
             DeviceNode("/dev/null", permissions=self.permissions)
+        node, there = self.wanted.expectation(Kind.NODE), self.container_path
+        patterns = node.patterns if node else None
+        several = patterns and (len(patterns) > 1 or not patterns[0].literal)
+        if several and there and there.has_room_for_one:
+            raise InvalidValueError(
+                f"container_path {there.text!r}: is one path, and {self} may be several nodes: "
+                "end it with '/', or put a fact into it, such as {name}"
+            )
 
     def __str__(self) -> str:
         """Return it as a configuration has it."""

@@ -140,6 +140,11 @@ class Template:
         )
 
     @property
+    def has_room_for_one(self) -> bool:
+        """Whether it is one path for all devices: no directory, and without a fact."""
+        return self.is_fixed and not self.text.endswith("/")
+
+    @property
     def is_fixed(self) -> bool:
         """Whether it is the same for every device."""
         return not any(isinstance(part, Place) for part in self.parts)

@@ -87,6 +87,11 @@ def test_a_condition_means_what_it_says(tmp_path: Path, match: str, said: str) -
         ("{name: {exists: 1}}", "4:29: must be true or false"),
         ("{name: {gt: many}}", "4:25: must be a number such as 5, -1, 0.5 or 0x1f, not 'many'"),
         ("{name: {gt: 010}}", "4:25: 010 without quotes is the number 8; quote it: '010'"),
+        ("{name: {gt: 0o10}}", "4:25: must be a number such as 5, -1, 0.5 or 0x1f, not '0o10'"),
+        (
+            f"{{name: {{gt: 0{'7' * 24}}}}}",
+            f"4:25: 0{'7' * 24} without quotes is the number {8**24 - 1}; quote it: '0{'7' * 24}'",
+        ),
         ("{name: {gt: 1:30}}", "4:25: must be a number"),
         ("{name: {gt: }}", "4:24: must be a number"),
         ("{name: {range: [1]}}", "4:28: must be a list of two numbers"),

@@ -60,6 +60,10 @@ def wrong(tmp_path: Path, data: str | bytes) -> str:
         ("version: 1\n? [a]\n: 1\n", "2:3: must be text, not a list"),
         ("version: 1\nrescan_seconds: '5'\n", "2:17: must be a number such as 5 or 0.5, without"),
         ("version: 1\nrescan_seconds: 1:30\n", "2:17: must be a number such as 5 or 0.5, not"),
+        (
+            "version: 1\nrescan_seconds: 010\n",
+            "2:17: 010 without quotes is the number 8; write 10",
+        ),
         ("version: 1\nrescan_seconds: .inf\n", "2:17: must be a number such as 5 or 0.5, not"),
         ("version: 1\nrescan_seconds: 0\n", "2:17: '0' must be a number of seconds, 0.1 to"),
         ("version: 1\nlog_level: off\n", "2:12: off without quotes is true or false"),

@@ -52,7 +52,7 @@ def test_one_word_is_a_list_of_one() -> None:
         ("  probe: {file: '/run/{what}'}\n", "4:10: probe: {what} must be one of {id}, {name}"),
         ("  probe: {file: /run/x, every: 5}\n", "4:25: unknown key 'every'"),
         ("  probe: {file: /run/x, interval: soon}\n", "4:35: must be a number"),
-        ("  probe: {file: /run/x, timeout: 0}\n", "4:10: probe: 0 must be 0.1 to 86400 seconds"),
+        ("  probe: {file: /run/x, timeout: 0}\n", "4:34: probe: 0 must be 0.1 to 86400 seconds"),
         ("  probe: /bin/check\n", "4:10: must have keys and values"),
         ("  unhealthy_after: 0\n", "4:20: '0' must be a number of looks, 1 to 1000"),
         ("  healthy_after: 1.5\n", "4:18: '1.5' must be a number of looks, 1 to 1000"),
@@ -66,3 +66,9 @@ def test_what_it_may_not_say_is_told_with_its_place(text: str, fault: str) -> No
     rules, faults = read(text)
     assert rules == ()
     assert [each for each in faults if fault in each], faults
+
+
+def test_all_faults_of_a_probe_are_told_at_once() -> None:
+    """Of whatever sort each is."""
+    _, faults = read("  probe: {file: /run/x, interval: 0, timeout: abc}\n")
+    assert [each.split(": ")[0] for each in faults] == ["file:4:35", "file:4:47"]

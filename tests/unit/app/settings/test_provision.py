@@ -96,6 +96,12 @@ def test_what_a_file_does_not_say_is_as_in_version_1(tmp_path: Path) -> None:
         ("count: 0", "'0' must be a whole number from 1 to 1000"),
         ("count: 1001", "from 1 to 1000"),
         ("count: 1.5", "must be a whole number"),
+        ("count: 0100", ":5:12: 0100 without quotes is the number 64; write 100, without a 0"),
+        ("limit: 00", ":5:12: 00 without quotes is the number 0; write 0, without a 0 first"),
+        (
+            "with: [{node: /dev/snd/*, container_path: /dev/sound}]",
+            ":5:12: container_path '/dev/sound': is one path, and device: {node: /dev/snd/*} may",
+        ),
         ("limit: 0", "must be a whole number from 1"),
     ],
 )
