@@ -1,15 +1,18 @@
 """What a person reads who asks why: each line with a tone, which a terminal shows as a colour."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import attrs
 
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.asking import ASKED
 from deviceplugin.domain.discovery.assortment import shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.inquiry import Finding, Group, Outcome, grouped
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.tree import FrozenTree
 
 SHOWN: Final = 5
 """Devices of a group that are named; the others are counted, unless all are asked for."""
@@ -71,6 +74,35 @@ def of_device(findings: Sequence[Finding], ids: Mapping[str, str]) -> Iterator[L
         if each.outcome not in {Outcome.OFFERED, Outcome.COMPANION}:
             tone: Tone = "bad" if each.outcome is Outcome.REFUSED else "plain"
             yield Line(f"- {each.resource}: {each}", tone)
+
+
+def ids_of(
+    tree: FrozenTree, unwell: Mapping[str, str], *, unasked: Collection[ResourceName] = ()
+) -> Mapping[str, str]:
+    """Return the ids of devices by their path below /sys, else by their node.
+
+    `unwell` has reasons by id; the probes of `unasked` resources were not asked. Shares of a
+    device are counted under its own id.
+    """
+    units: dict[str, list[tuple[str, str]]] = {}
+    for resource, devices in tree.resources.items():
+        well = "probe: not asked (use --probe)" if resource in unasked else ""
+        for key, info in devices.items():
+            place = info.attributes.get("devpath") or next(
+                (node.host_path for node in info.nodes), ""
+            )
+            ill = f"Unhealthy: {unwell.get(str(key), 'not known why')}"
+            why = well if info.health is Health.HEALTHY else ill
+            units.setdefault(place, []).append((info.share_of or str(key), why))
+    return {place: _told(each) for place, each in units.items()}
+
+
+def _told(units: Sequence[tuple[str, str]]) -> str:
+    names = ", ".join(dict.fromkeys(name for name, _ in units))
+    notes = dict.fromkeys(why for _, why in units if why)
+    if len(units) > 1:
+        notes = {f"{len(units)} shares": None, **notes}
+    return f"{names} ({'; '.join(notes)})" if notes else names
 
 
 def _offered(text: str, finding: Finding) -> Line:

@@ -1,7 +1,7 @@
 """Looks at a machine as the plugin would, live or recorded, and serves nothing."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, cast
@@ -14,11 +14,17 @@ from deviceplugin.adapters.recorded import Recorded, RecordedHostUse, opened
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.adapters.sysfs.recording import replaying
-from deviceplugin.adapters.system import ProcHostUse, SystemDeviceNodes
+from deviceplugin.adapters.system import (
+    ProcHostUse,
+    SystemDeviceNodes,
+    SystemProber,
+    ThreadWorker,
+)
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
+from deviceplugin.app.explanation import ids_of
 from deviceplugin.app.parts import parts_of
+from deviceplugin.app.probes import Probes
 from deviceplugin.app.settings import Configuration
-from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.asking import ASKED, asking
 from deviceplugin.domain.discovery.events import (
     DeviceUnwell,
@@ -58,17 +64,30 @@ class Inspector:
     """Looks at what a configuration describes.
 
     `root` is a directory with sys and dev, if the machine was told of so; one that was recorded
-    answers as the machine did. What happens is recorded in `journal`. Each look raises
-    `ScanError`, and `InvalidValueError` for a root that is broken.
+    answers as the machine did. With `probe` each device's probe is asked, once; else it counts as
+    well. What happens is recorded in `journal`. Raises `InvalidValueError` for both at once; each
+    look raises it for a root that is broken, and `ScanError`.
     """
 
     configuration: Configuration
     root: str | None = None
+    probe: bool = False
     journal: Journal = attrs.field(factory=LoggingJournal)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to ask this machine about another one."""
+        if self.probe and self.root is not None:
+            raise InvalidValueError(
+                "probes ask this machine: --probe and --root exclude each other"
+            )
 
     def look(self) -> FrozenTree:
         """Return what one look finds."""
-        return self.scanner().scan().freeze(self.configuration.settings.domain)
+        return self._scanned(self.journal)
+
+    def not_asked(self, resource: ResourceName) -> bool:
+        """Say whether the devices of a resource have probes, and none was asked."""
+        return not self.probe and resource in self._probed()
 
     def rule(self, name: str) -> ResourceRule:
         """Return the rule of a resource by its name, short or full.
@@ -129,6 +148,7 @@ class Inspector:
         nodes: DeviceNodes | None = None,
         host: HostUse | None = None,
         journal: Journal | None = None,
+        probes: Probes | None = None,
     ) -> SysfsScanner:
         """Return a scanner by the configuration's rules and more, as the plugin has it."""
         from deviceplugin.app.container import Container  # noqa: PLC0415 - it brings gRPC along
@@ -141,6 +161,7 @@ class Inspector:
             "nodes": nodes or self.nodes(),
             "host_use": host or self.host(),
             "journal": journal or self.journal,
+            "probing": probes or Probes(),
         }
         return cast("SysfsScanner", Container(**parts).sysfs())
 
@@ -150,16 +171,32 @@ class Inspector:
         sightings = self.scanner(*more).sightings()
         tree, failure = FrozenTree(), ""
         try:
-            tree = self.scanner(journal=heard).scan().freeze(self.configuration.settings.domain)
+            tree = self._scanned(heard)
         except ScanError as error:  # two resources claim one device, and that is an error here
             failure = str(error)
         for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
             self.journal.record(event)
         return Findings(
             all=findings(Rulebook(rules), sightings),
-            ids=_ids(tree, {each.device: each.reason for each in heard.of(DeviceUnwell)}),
+            ids=ids_of(
+                tree,
+                {each.device: each.reason for each in heard.of(DeviceUnwell)},
+                unasked=frozenset(filter(self.not_asked, tree.resources)),
+            ),
             failure=failure,
         )
+
+    def _probed(self) -> frozenset[ResourceName]:
+        return frozenset(each.resource for each in self.configuration.rules if each.probe)
+
+    def _scanned(self, journal: Journal) -> FrozenTree:
+        """Return what one look finds once the probes, if there are any, have answered."""
+        probes = Probes(SystemProber(ThreadWorker()) if self.probe else None)
+        if self._probed():
+            self.scanner(journal=MemoryJournal(), probes=probes).scan()
+            probes.ask()
+        scanner = self.scanner(journal=journal, probes=probes)
+        return scanner.scan().freeze(self.configuration.settings.domain)
 
     def _devpath(self, path: str) -> str:
         """Return the path below /sys of the directory that a path leads to."""
@@ -190,31 +227,6 @@ def own_configuration(root: str) -> str | None:
     """
     path = Path(root) / CONFIGURATION
     return str(path) if opened(root) is not None and path.exists() else None
-
-
-def _ids(tree: FrozenTree, unwell: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the ids of devices by their path below /sys, else by their node.
-
-    Shares of a device are counted under its own id.
-    """
-    units: dict[str, list[tuple[str, str]]] = {}
-    for devices in tree.resources.values():
-        for key, info in devices.items():
-            place = info.attributes.get("devpath") or next(
-                (node.host_path for node in info.nodes), ""
-            )
-            is_well = info.health is Health.HEALTHY
-            why = "" if is_well else f"Unhealthy: {unwell.get(str(key), 'not known why')}"
-            units.setdefault(place, []).append((info.share_of or str(key), why))
-    return {place: _told(each) for place, each in units.items()}
-
-
-def _told(units: Sequence[tuple[str, str]]) -> str:
-    names = ", ".join(dict.fromkeys(name for name, _ in units))
-    notes = dict.fromkeys(why for _, why in units if why)
-    if len(units) > 1:
-        notes = {f"{len(units)} shares": None, **notes}
-    return f"{names} ({'; '.join(notes)})" if notes else names
 
 
 def _in(root: str, path: str) -> bool:

@@ -234,3 +234,21 @@ def test_what_comes_along_is_told_and_what_is_missing_too(place: Path, sysfs: Fa
     assert explained(place, sysfs, "/dev/card0").out.splitlines()[-1] == (
         "& example.com/gpu: it comes along with renderD0"
     )
+
+
+def test_a_probe_is_asked_only_if_that_is_asked_for(config: Path, place: Path) -> None:
+    """Of a resource and of a path; it is told which of the two."""
+    probe = f"- name: sink\n    probe: {{file: {place}/health}}"
+    config.write_text(config.read_text().replace("- name: sink", probe))
+    for subject in ("sink", "/dev/null"):
+        command = (*DEVICEPLUGIN, "explain", subject, "--config", str(config))
+        assert (
+            " as null (probe: not asked (use --probe)), /dev/null"
+            in ran(*command, place=place).out
+        )
+        (place / "health").write_text("worn out\n")
+        ill = ran(*command, "--probe", place=place).out
+        assert " as null (Unhealthy: probe: " in ill
+        assert "worn out" in ill
+        (place / "health").write_text("healthy\n")
+        assert " as null, /dev/null" in ran(*command, "--probe", place=place).out

@@ -225,3 +225,40 @@ def test_a_device_that_two_resources_claim_can_be_an_error(config: Path, place: 
     ended = ran(*command, "first", place=place)
     assert ended.code == 0
     assert ended.err.count("device_contested") == 1
+
+
+def probed(config: Path, place: Path) -> Path:
+    """Let the sink have a probe, which says that it is ill, and the zeros one that cannot run."""
+    asked = place / "asked"
+    tool = place / "probe"
+    tool.write_text(f"#!/bin/sh\necho $1 >>{asked}\necho too warm\nexit 1\n")
+    tool.chmod(0o755)
+    text = config.read_text()
+    text = text.replace(
+        "- name: sink", f'- name: sink\n    probe: {{command: [{tool}, "{{node}}"]}}'
+    )
+    text = text.replace("- name: zeros", "- name: zeros\n    probe: {file: /nowhere/x}")
+    config.write_text(text)
+    return asked
+
+
+def test_probes_are_asked_only_if_that_is_asked_for(config: Path, place: Path) -> None:
+    """Each once; otherwise nothing is started, and it is said that they count as well."""
+    asked = probed(config, place)
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config))
+    ended = ran(*command, place=place)
+    assert [row[2] for row in rows(ended)] == ["Healthy"] * 3
+    assert "probes of 2 devices were not asked, and count as well: --probe asks them" in ended.err
+    assert not asked.exists()
+    ended = ran(*command, "--probe", place=place)
+    assert [row[2] for row in rows(ended)] == ["Healthy", "Unhealthy", "Unhealthy"]
+    assert "not asked" not in ended.err
+    assert "too warm" in ended.err
+    assert asked.read_text() == "/dev/null\n"
+
+
+def test_probes_are_not_asked_about_another_machine(config: Path, place: Path) -> None:
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config), "--probe", "--root", str(place))
+    ended = ran(*command, place=place)
+    assert ended.code == 2
+    assert "--probe and --root exclude each other" in ended.err

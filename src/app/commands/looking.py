@@ -6,7 +6,7 @@ import attrs
 import click
 
 from deviceplugin.adapters.logs import LoggingJournal
-from deviceplugin.app.commands.options import configurable, configured, rooted
+from deviceplugin.app.commands.options import configurable, configured, probing, rooted
 from deviceplugin.app.console import console, devices_table, show
 from deviceplugin.app.explanation import Line, of_device, of_resource
 from deviceplugin.app.inspector import Inspector
@@ -31,16 +31,23 @@ class _Heard(Journal):
 @click.command()
 @configurable
 @rooted
+@probing
 @click.option("--json", "as_json", is_flag=True, help="Print a document for programs")
-def scan(config: str | None, root: str | None, *, as_json: bool, **flags: str | None) -> None:
+def scan(
+    config: str | None, root: str | None, *, probe: bool, as_json: bool, **flags: str | None
+) -> None:
     """Show what would be advertised; touch nothing.
 
     Exit codes: 0 done, 1 the hardware could not be looked at, 2 what was given cannot be used.
     """
     heard = _Heard()
     configuration = configured(config, flags, root)
-    inspector = Inspector(configuration=configuration, root=root, journal=heard)
+    inspector = Inspector(configuration=configuration, root=root, probe=probe, journal=heard)
     resources = inspector.look().resources
+    unasked = sum(len(found) for name, found in resources.items() if inspector.not_asked(name))
+    if unasked:
+        text = f"probes of {unasked} devices were not asked, and count as well: --probe asks them"
+        click.echo(text, err=True)
     if as_json:
         click.echo(json.dumps(report(resources, heard.events), indent=2))
     else:
@@ -52,8 +59,15 @@ def scan(config: str | None, root: str | None, *, as_json: bool, **flags: str | 
 @click.option("--all", "every", is_flag=True, help="Name each device that was ruled out")
 @configurable
 @rooted
+@probing
 def explain(
-    subject: str, config: str | None, root: str | None, *, every: bool, **flags: str | None
+    subject: str,
+    config: str | None,
+    root: str | None,
+    *,
+    every: bool,
+    probe: bool,
+    **flags: str | None,
 ) -> None:
     """Say why a resource has its devices and no others, or who has a device and why.
 
@@ -64,7 +78,7 @@ def explain(
     Exit codes: 0 done, 1 the hardware could not be looked at, 2 there is no such resource or
     device, or what was given cannot be used.
     """
-    inspector = Inspector(configuration=configured(config, flags, root), root=root)
+    inspector = Inspector(configuration=configured(config, flags, root), root=root, probe=probe)
     if subject.startswith("/"):
         found = inspector.findings_of(subject)
         show(of_device(found.all, found.ids))

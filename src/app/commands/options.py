@@ -34,6 +34,12 @@ def rooted(command: _Command) -> _Command:
     return click.option("--root", metavar="DIR", help=_ROOT)(command)
 
 
+def probing(command: _Command) -> _Command:
+    """Add --probe."""
+    text = "Ask the probes of devices, once; else they are not asked and count as well"
+    return click.option("--probe", is_flag=True, help=text)(command)
+
+
 def _below(root: str, flags: Mapping[str, str | None]) -> Mapping[str, str | None]:
     """Return the flags with the roots of a machine that has all of them in one directory."""
     here = os.path.abspath(root)  # noqa: PTH100 - text in, text out
