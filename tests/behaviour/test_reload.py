@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from tests.support.stage import beside
@@ -16,6 +16,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.settings import Configuration, Settings
 from deviceplugin.domain.configuration_events import ConfigurationReloaded
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
 from deviceplugin.domain.events import ScanFailed, ScanRecovered
 from deviceplugin.testing.contracts.law import eventually
 from deviceplugin.testing.kubelet import (
@@ -29,7 +30,7 @@ from deviceplugin.testing.kubelet import (
     StreamEnded,
     StreamOpened,
 )
-from deviceplugin.testing.rules import rule
+from deviceplugin.testing.rules import alternative, rule
 from deviceplugin.testing.sysfs import FakeSysfs
 
 A: Final = rule("example.com/a", {"subsystem": "mem", "name": "null"})
@@ -228,3 +229,95 @@ async def test_a_conflict_that_is_mended_is_over_at_once(tmp_path: Path, profile
         await asyncio.wait_for(stage.journal.next(ScanRecovered), SOON)
         await stage.lists("a", "b")
         assert len(stage.journal.of(ScanFailed)) == 4
+
+
+def _listed(seen: ResourceView) -> dict[str, bool]:
+    """Return whether each device that is listed is healthy."""
+    return {name: device.healthy for name, device in seen.devices.items()}
+
+
+async def _admitted(stage: Stage, name: str) -> str:
+    """Let a pod have one device of a resource; return its id."""
+    pod = Pod.asking("p", {f"example.com/{name}": 1})
+    verdict = await beside(partial(stage.kubelet.admit, pod))
+    assert not isinstance(verdict, PodRejected)
+    (held,) = stage.kubelet.resource(f"example.com/{name}").allocated
+    return held
+
+
+def _providing(changed: ResourceRule, **provision: Any) -> ResourceRule:  # noqa: ANN401 - its fields
+    return attrs.evolve(changed, provision=Provision(**provision))
+
+
+async def test_another_count_is_another_list_of_the_same_stream(
+    tmp_path: Path, profile: Profile
+) -> None:
+    """More units, fewer, and one alone; what a pod holds stays listed, and is had again."""
+    async with _stage(tmp_path, profile, A, B) as stage, _serving(stage):
+        await stage.lists("a", "b")
+        before = stage.traffic("a"), stage.traffic("b")
+        stage.manager.reload(stage.configuration(_providing(A, count=3), B))
+        three = {f"null::{number}": True for number in range(3)}
+        await stage.sees("a", lambda seen: _listed(seen).items() >= three.items())
+        held = await _admitted(stage, "a")
+        assert held in three
+        stage.manager.reload(stage.configuration(A, B))
+        await stage.sees(
+            "a", lambda seen: _listed(seen).items() >= {"null": True, held: False}.items()
+        )
+        stage.manager.reload(stage.configuration(_providing(A, count=3), B))
+        seen = await stage.sees("a", lambda seen: _listed(seen).items() >= three.items())
+        assert held in seen.allocated
+        registers, streams, _, ends = before[0]
+        after = stage.traffic("a")
+        assert (after[0], after[1], after[3]) == (registers, streams, ends)
+        assert stage.traffic("b") == before[1]
+
+
+async def test_another_limit_is_another_list_of_the_same_stream(
+    tmp_path: Path, profile: Profile
+) -> None:
+    """What is beyond it is offered no more; what a pod holds stays offered, and stays listed."""
+    every = attrs.evolve(A, match=rule("example.com/a", {"subsystem": "mem"}).match)
+    async with _stage(tmp_path, profile, every) as stage, _serving(stage):
+        await stage.sees("a", lambda seen: seen.allocatable == 3)
+        before = stage.traffic("a")
+        held = await _admitted(stage, "a")
+        for limit in (2, 1):
+            limited = _providing(every, limit=limit)
+            stage.manager.reload(stage.configuration(limited))
+            seen = await stage.sees("a", lambda seen, limit=limit: seen.allocatable == limit)
+            assert held in seen.devices
+        stage.manager.reload(stage.configuration(every))
+        seen = await stage.sees("a", lambda seen: seen.allocatable == 3)
+        assert seen.devices[held].healthy
+        after = stage.traffic("a")
+        assert (after[0], after[1], after[3]) == (before[0], before[1], before[3])
+
+
+async def test_what_comes_along_changes_for_the_next_pod(tmp_path: Path, profile: Profile) -> None:
+    """Without a list if all is there; with one, Unhealthy, while something that should lacks."""
+    along = partial(Companion, relation=Relation.DEVICE)
+    zero = _providing(A, companions=(along(wanted=B.match[0]),))
+    lacking = _providing(A, companions=(along(wanted=alternative({"name": "none"})),))
+    async with _stage(tmp_path, profile, A) as stage, _serving(stage):
+        await stage.lists("a")
+        before = stage.traffic("a")
+        stage.manager.reload(stage.configuration(zero))
+        paths: list[str] = []
+        while len(paths) < 2:
+            pod = Pod.asking("p", {"example.com/a": 1})
+            verdict = await beside(partial(stage.kubelet.admit, pod))
+            assert not isinstance(verdict, PodRejected)
+            paths = [each.host_path for each in verdict.containers["main"].answer.devices]
+            await beside(partial(stage.kubelet.remove, pod))
+        assert paths == ["/dev/null", "/dev/zero"]
+        assert stage.traffic("a") == before
+        held = await _admitted(stage, "a")
+        stage.manager.reload(stage.configuration(lacking))
+        seen = await stage.sees("a", lambda seen: seen.allocatable == 0)
+        assert _listed(seen) == {held: False}
+        stage.manager.reload(stage.configuration(A))
+        await stage.lists("a")
+        registers, streams, lists, ends = before
+        assert stage.traffic("a") == (registers, streams, lists + 2, ends)

@@ -1,8 +1,7 @@
 """The JSON Schema of a configuration, made of the tables by which it is read.
 
-What it refuses is refused when the file is read. A few faults that only reading finds pass it: two
-resources of one name, a range that begins above its end, a regular expression that is none, and
-the like.
+What it refuses is refused when the file is read. A few faults that only reading finds pass it;
+docs/configuration.md lists them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -475,18 +475,81 @@ def test_schema_and_reader_agree_on_each_name_of_a_variable() -> None:
         assert fits(document) == is_read(document), document
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
+def whole(**said: Json) -> Json:
+    """Return a document with one resource that says more."""
+    return {"version": 1, "resources": [{"name": "x", "match": [{"name": "x"}], **said}]}
+
+
+BEYOND: Final[Mapping[str, Sequence[Json]]] = {
+    "two resources of one name": [
         {"version": 1, "resources": [{"preset": "kvm"}, {"preset": "kvm"}]},
-        conditions(name={"range": [5, 1]}),
-        conditions(name={"regex": "(a"}),
-        {"version": 1, "sys_root": "/\u200b"},
-        {"version": 1, "rescan_seconds": 0.12345678901},
+        {
+            "version": 1,
+            "resources": [{"preset": "kvm"}, {"name": "kvm", "match": [{"name": "x"}]}],
+        },
     ],
-    ids=["name twice", "empty range", "regex", "not printable", "decimals"],
-)
-def test_what_only_the_reader_can_tell_passes_the_schema(document: Json) -> None:
+    "a `range` that begins above its end": [conditions(name={"range": [5, 1]})],
+    "a `regex` that is none, is too large or has what is not offered": [
+        conditions(name={"regex": text}) for text in ("(a", "(a{100}){100}", "(?=a)")
+    ],
+    "a place such as `{x}` in a `probe` for what no device has": [
+        whole(probe={"command": ["/bin/x", "{x}"]}),
+        whole(probe={"file": "/run/{x}"}),
+    ],
+    "characters that cannot be printed, other than control characters": [
+        {"version": 1, "sys_root": "/\u200b"},
+        whole(env={"A": "\u200b"}),
+        whole(env_separator="\u200b"),
+        whole(annotations={"\u200b": "x"}),
+        whole(container_path="/dev/\u200b"),
+    ],
+    "a key of more than 1024 characters, since YAML has none": [
+        conditions(attributes={"x" * 1025: "x"})
+    ],
+    "a number with more than nine decimals or an exponent, and a whole one with decimals": [
+        {"version": 1, "rescan_seconds": 0.12345678901},
+        conditions(name={"gt": 1e-09}),
+        whole(count=3.0),
+    ],
+}
+"""What only the reader can tell, in the words of the guide."""
+UNSAYABLE: Final[Mapping[str, Sequence[str]]] = {
+    "a key that is given twice": ["version: 1\nversion: 1\n"],
+    "what means something else to YAML than it looks like, such as `010` without quotes": [
+        "version: 1\nresources: [{name: x, match: [{usb: {interface: 010}}]}]",
+        "version: 1\nresources: [{name: x, match: [{name: yes}]}]",
+    ],
+    "tags, and aliases that repeat more than 50,000 values": [
+        "version: !!int 1\ndomain: !mine x.y\n",
+        "version: 1\nresources: [{name: x, match: [&a [{name: x}]], exclude: *a}]",
+    ],
+    "a file of more than 1 MiB, of more than 50,000 values, or nested deeper than 16": [
+        f"version: 1\n#{'x' * 1024 * 1024}",
+        f"version: 1\nresources: {'[' * 17}{']' * 17}",
+    ],
+}
+"""What JSON has no words for, so that no schema can tell."""
+
+
+@pytest.mark.parametrize("documents", [*BEYOND.values()], ids=[*BEYOND])
+def test_what_only_the_reader_can_tell_passes_the_schema(documents: Sequence[Json]) -> None:
     """Known limits: `validate` is what counts."""
-    assert fits(document)
-    assert not is_read(document)
+    for document in documents:
+        assert fits(document), document
+        assert not is_read(document), document
+
+
+@pytest.mark.parametrize("texts", [*UNSAYABLE.values()], ids=[*UNSAYABLE])
+def test_what_no_schema_is_shown_is_refused(texts: Sequence[str], tmp_path: Path) -> None:
+    for text in texts:
+        path = tmp_path / "plugin.yaml"
+        path.write_text(text)
+        with pytest.raises(InvalidConfigurationError):
+            load(str(path), {}, {})
+
+
+def test_the_guide_lists_what_the_schema_cannot_tell() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    section = text.split("## What the schema cannot tell")[1].split("\n## ")[0]
+    rows = [line.removeprefix("- ") for line in section.splitlines() if line.startswith("- ")]
+    assert rows == [*BEYOND, *UNSAYABLE]
