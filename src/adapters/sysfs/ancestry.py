@@ -17,10 +17,12 @@ _GROUP_CLASS: Final = "class/vfio"
 class Nearest(Generic[_Found]):
     """What the nearest of a directory and those that it is in has, below /devices.
 
-    Each directory is looked at once, however many devices are below it.
+    Each directory is looked at once, however many devices are below it; one that is known to have
+    nothing of the `name` is not.
     """
 
-    def __init__(self, look: Callable[[Folder], _Found | None]) -> None:
+    def __init__(self, name: str, look: Callable[[Folder], _Found | None]) -> None:
+        self._name = name
         self._look = look
         self._found: dict[Folder, _Found | None] = {}
 
@@ -37,9 +39,10 @@ class Nearest(Generic[_Found]):
                 found = known[here]
                 break
             passed.append(here)
-            found = self._look(here)
-            if found is not None:
-                break
+            if here.names is None or self._name in here.names:
+                found = self._look(here)
+                if found is not None:
+                    break
             here = here.above
         for each in passed:
             known[each] = found
@@ -53,10 +56,10 @@ class Ancestry:
         self._folders = folders
         self._kinship = kinship
         # Functions, not methods: what refers to itself is not gone when nobody needs it any more.
-        self.numa_node = Nearest(partial(_numa_node, folders))
+        self.numa_node = Nearest("numa_node", partial(_numa_node, folders))
         """What the nearest `numa_node` file holds; None if there is no such file."""
-        self._driver = Nearest(partial(_driver, folders))
-        self._iommu_group = Nearest(partial(_iommu_group, folders))
+        self._driver = Nearest("driver", partial(_driver, folders))
+        self._iommu_group = Nearest("iommu_group", partial(_iommu_group, folders))
 
     def driver(self, folder: Folder) -> str:
         """Return the device's driver, else its nearest ancestor's, else nothing."""

@@ -67,7 +67,7 @@ class Answers:
         question = _LINK[name]
         answers = folder.answers
         target: str | None = (
-            answers[question] if question in answers else self._ask(folder, question)
+            answers[question] if question in answers else self._learn(folder, question)
         )
         return target
 
@@ -82,26 +82,34 @@ class Answers:
 
     def text(self, folder: Folder, name: str) -> str | None:
         """Return a file's text."""
-        text: str | None = self._ask(folder, _TEXT[name])
+        question = _TEXT[name]
+        answers = folder.answers
+        text: str | None = (
+            answers[question] if question in answers else self._learn(folder, question)
+        )
         return text
 
     def note(self, path: str, reason: str) -> None:
         """Remember what is odd about an entry."""
         self._files.note(path, reason)
 
-    def doubt(self, folder: Folder) -> None:
-        """List a directory before it is asked for more: most of that will not be there."""
-        if folder.lasts and folder.names is None:
-            self._doubted.add(folder)
+    def list(self, folder: Folder) -> None:
+        """Learn what there is in a directory, and so what need not be asked for."""
+        self._doubted.discard(folder)
+        names = self._files.entries(folder.path) if folder.lasts and folder.names is None else None
+        if names is None:
+            return
+        folder.names = self._alike.setdefault(names, names)  # thousands have the same names
+        self._listed.add(folder)
+        if DRIVER not in folder.answers:
+            if _DEVICE.isdisjoint(names):
+                folder.answers[DRIVER] = None
+            else:
+                self._learn(folder, DRIVER)
 
     def _ask(self, folder: Folder, question: Question) -> Any:  # noqa: ANN401 - by the question
         answers = folder.answers
-        if question in answers:
-            return answers[question]
-        names, name = folder.names, question[1]
-        if names is not None and name not in names and name not in self._changing:
-            return None
-        return self._learn(folder, question)
+        return answers[question] if question in answers else self._learn(folder, question)
 
     def _ask_anew(self, folder: Folder, question: Question) -> Any:  # noqa: ANN401 - as above
         """Ask for what is different without any sign: what is in a directory, where it leads."""
@@ -109,17 +117,20 @@ class Answers:
             folder.keep(question, self._answer(folder.path, question), lasts=False)
         return folder.answers[question]
 
-    def _learn(self, folder: Folder, question: Question) -> object:
+    def _learn(self, folder: Folder, question: Question) -> Any:  # noqa: ANN401 - as above
         """Ask what nobody has asked yet, and keep it for as long as it holds."""
         name = question[1]
         if folder in self._doubted:
-            self._list(folder)
+            self.list(folder)
             if question in folder.answers:
                 return folder.answers[question]
         lasts = folder.lasts and name not in self._changing
-        if folder.names is not None and folder in self._listed and name not in folder.names:
-            folder.keep(question, NOTHING, lasts=lasts)
-            return None
+        if folder.names is not None and name not in folder.names:
+            if lasts:
+                return None
+            if folder in self._listed:
+                folder.keep(question, NOTHING, lasts=False)
+                return None
         noted = len(self.notes)
         value = folder.answers[question] = self._how[question[0]](f"{folder.path}/{name}")
         if not lasts or len(self.notes) > noted:
@@ -127,19 +138,6 @@ class Answers:
         if folder.lasts and (value is None or value is False):
             self._missed(folder, name)
         return value
-
-    def _list(self, folder: Folder) -> None:
-        """Learn what there is in a directory, and so what need not be asked for."""
-        self._doubted.discard(folder)
-        names = self._files.entries(folder.path)
-        if names is None:
-            return
-        folder.names = self._alike.setdefault(names, names)  # thousands have the same names
-        self._listed.add(folder)
-        if DRIVER not in folder.answers and _DEVICE.isdisjoint(names):
-            folder.answers[DRIVER] = None
-        elif DRIVER not in folder.answers:
-            self._learn(folder, DRIVER)
 
     def _missed(self, folder: Folder, name: str) -> None:
         """Take note that something is not there, and of the driver: another one may bring it."""

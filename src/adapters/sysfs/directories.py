@@ -19,7 +19,6 @@ class Directories:
     def __init__(self, root: str) -> None:
         self._root = root
         self.known: set[str] = {""}
-        """Paths of directories, without links. Whoever looks at one himself may add it."""
 
     def resolve(self, path: str) -> str | None:
         """Return the directory at `path`; None if it is none, or outside. Raises `OSError`."""

@@ -67,7 +67,8 @@ class Files:
         self._read = read
         self._listdir = listdir
         self._directories = Directories(self._root)
-        self._known = self._directories.known
+        self.known = self._directories.known
+        """Paths without links of directories. Whoever looks at one himself may add it."""
         self.notes: list[Unreadable] = []
 
     def names(self, directory: str) -> tuple[str, ...]:
@@ -121,8 +122,6 @@ class Files:
             return None
         if not stat.S_ISDIR(found.st_mode):
             return None
-        if path.rpartition("/")[0] in self._known:
-            self._known.add(path)
         return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def numbers(self, directory: str) -> Mapping[str, int]:
@@ -167,7 +166,7 @@ class Files:
     def data(self, path: str) -> bytes | None:
         """Return what a file begins with; None if it is not there or cannot be read."""
         directory, _, name = path.rpartition("/")
-        real = directory if directory in self._known else self.directory(directory)
+        real = directory if directory in self.known else self.directory(directory)
         if real is None:
             return None
         try:

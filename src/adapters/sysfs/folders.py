@@ -134,35 +134,36 @@ class Folders(Answers):
 
     def _look(self, path: str) -> Folder | None:
         """Look at a directory, after all those that it is in: none of them may be a link."""
-        ahead: list[str] = []
+        ahead: list[tuple[str, str]] = []
         above = None
         while above is None:
-            ahead.append(path)
-            path = path.rpartition("/")[0]
+            here = path
+            path, _, name = path.rpartition("/")
+            ahead.append((here, name))
             if not path.startswith(_DEVICES):
                 if self._files.directory(path) != path:
                     return None
                 break
             above = self._checked.get(path)
-        for each in reversed(ahead):
-            above = self._compared(each, above)
-            if above is None:
+        for each, name in reversed(ahead):
+            identity = self._files.identity(each)
+            if identity is None:
                 return None
+            before = self._memory.folders.get(each)
+            if before is None or before.identity != identity:
+                lasts = each.startswith(_DEVICES) and not each.startswith(_SYSTEM)
+                above = Folder(each, name, above, identity, lasts)
+            else:
+                above = self._compared(before, above)
             self._checked[each] = above
+            self._files.known.add(each)
         return above
 
-    def _compared(self, path: str, above: Folder | None) -> Folder | None:
-        """Return the directory as it was remembered, if it is as it was."""
-        identity = self._files.identity(path)
-        if identity is None:
-            return None
-        before = self._memory.folders.get(path)
-        if before is None or before.identity != identity:
-            lasts = path.startswith(_DEVICES) and not path.startswith(_SYSTEM)
-            return Folder(path, above, identity, lasts)
+    def _compared(self, before: Folder, above: Folder | None) -> Folder:
+        """Return a directory as it was remembered, if it is as it was."""
         changing = before.changing
         if changing:
-            changing = {each: self._answer(path, each) for each in changing}
+            changing = {each: self._answer(before.path, each) for each in changing}
         if changing != before.changing or before.above is not above:
             before = before.renewed(above, changing)
         self.notes.extend(before.notes)

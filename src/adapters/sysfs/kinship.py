@@ -8,7 +8,7 @@ from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.memory import Folder
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # frozen, it would take three times as long to make
 class Kin:
     """The nearest of each sort of a device and what it is below: itself, if it is of that sort.
 
@@ -47,25 +47,27 @@ class Kinship:
             here = here.above
         kin = _NONE if here is None else known[here]
         for each in reversed(passed):
-            kin = known[each] = self._with(each, kin)
+            target = self._folders.link(each, "subsystem")
+            # A device is on a bus or of a class, and what is none is just a folder.
+            if target is not None and (bus := _bus(target)):
+                kin = _with(each, bus, kin)
+            known[each] = kin
         return kin
 
-    def _with(self, folder: Folder, kin: Kin) -> Kin:
-        """Return the kin of what is in a directory of this kin."""
-        bus = self._bus(folder)
-        if bus == "pci":
-            return Kin(folder, kin.usb, kin.interface, folder, folder)
-        if bus == "usb":
-            # "1-2:1.0" is an interface of the device at the USB port "1-2".
-            if ":" in folder.name:
-                return Kin(kin.pci, kin.usb, folder, kin.hardware, folder)
-            return Kin(kin.pci, folder, kin.interface, folder, folder)
-        return Kin(kin.pci, kin.usb, kin.interface, kin.hardware, folder) if bus else kin
 
-    def _bus(self, folder: Folder) -> str:
-        """Return the bus that a device is on; nothing for one of a class, or for no device."""
-        target = self._folders.link(folder, "subsystem")
-        if target is None:
-            return ""
-        above, _, name = target.rpartition("/")
-        return name if above.rpartition("/")[2] == "bus" else ""
+def _bus(target: str) -> str:
+    """Return the bus that a link to a subsystem names; nothing if it names a class."""
+    above, _, name = target.rpartition("/")
+    return name if above[-4:] == "/bus" or above == "bus" else ""
+
+
+def _with(folder: Folder, bus: str, kin: Kin) -> Kin:
+    """Return the kin of a device on a bus, in a directory of this kin."""
+    if bus == "pci":
+        return Kin(folder, kin.usb, kin.interface, folder, folder)
+    if bus == "usb":
+        # "1-2:1.0" is an interface of the device at the USB port "1-2".
+        if ":" in folder.name:
+            return Kin(kin.pci, kin.usb, folder, kin.hardware, folder)
+        return Kin(kin.pci, folder, kin.interface, folder, folder)
+    return Kin(kin.pci, kin.usb, kin.interface, kin.hardware, folder)

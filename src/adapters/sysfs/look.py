@@ -107,7 +107,7 @@ class Look:
         )
 
     def _completed(self, folder: Folder, candidate: Candidate) -> Candidate:
-        self._folders.doubt(folder)
+        self._folders.list(folder)
         ancestry, relates = self._ancestry, self._rules.relates
         numa_nodes, numa_unknown = self._numa.nodes(folder)
         return Candidate(

@@ -33,6 +33,7 @@ class Folder:
     """
 
     path: str
+    name: str
     above: "Folder | None"
     identity: Identity
     lasts: bool = True
@@ -42,11 +43,6 @@ class Folder:
     """What was odd about answers that last."""
     names: Collection[str] | None = None
     """What is in it, if it was listed: there is nothing else with this driver."""
-
-    @property
-    def name(self) -> str:
-        """Its own name."""
-        return self.path.rpartition("/")[2]
 
     def keep(self, question: Question, answer: Answer, *, lasts: bool) -> None:
         """Keep an answer for as long as it holds."""
@@ -66,10 +62,11 @@ class Folder:
         """
         now = {question: answer[0] for question, answer in changing.items()}
         if changing.get(DRIVER) != self.changing.get(DRIVER):
-            return Folder(self.path, above, self.identity, self.lasts, now, changing)
+            return Folder(self.path, self.name, above, self.identity, self.lasts, now, changing)
         answers = {**self.answers, **now}
         return Folder(
             self.path,
+            self.name,
             above,
             self.identity,
             self.lasts,
@@ -90,7 +87,7 @@ class Listing:
     folders: dict[str, Folder]
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # frozen, it would take three times as long to make
 class Memo:
     """What a look at a device came to, and what it depends on beside its own directory."""
 

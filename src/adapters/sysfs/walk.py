@@ -12,7 +12,7 @@ from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.rulebook import Rulebook
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # frozen, it would take three times as long to make
 class Entry:
     """A device that the walk met: its directory, and what the links to it tell."""
 
@@ -22,11 +22,11 @@ class Entry:
 
     def candidate(self) -> Candidate:
         """Return it as rules see it before anything is read."""
+        path, name = self.folder.path, self.folder.name
+        if not path.isprintable():
+            path, name = printable(path), printable(name)
         return Candidate(
-            name=printable(self.folder.name),
-            subsystem=printable(self.subsystem),
-            devpath=printable(self.folder.path),
-            paths=self.paths,
+            name=name, subsystem=printable(self.subsystem), devpath=path, paths=self.paths
         )
 
 

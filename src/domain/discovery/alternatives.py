@@ -20,6 +20,7 @@ Verdict = bool | frozenset[Fact]
 """Whether a candidate is matched, or the facts that must be known first."""
 
 _ORDER: Final = tuple(Kind)
+_SUBSYSTEM: Final = Fact(Kind.SUBSYSTEM)
 
 
 def _by_cost(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
@@ -43,11 +44,7 @@ class Alternative:
 
     def verdict(self, candidate: Candidate) -> Verdict:
         """Say whether every condition holds, or what must be looked at next to tell."""
-        for condition in self.conditions:
-            verdict = condition.verdict(candidate)
-            if verdict is not True:
-                return verdict
-        return True
+        return verdict_of_all((self.conditions,), candidate)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -83,13 +80,40 @@ class Alternative:
         return ", ".join(map(str, self.conditions))
 
 
-def verdict_of(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
-    """Say whether some alternative holds, or what must be looked at next to tell."""
-    needed: frozenset[Fact] = frozenset()
+Conditions = tuple[Condition, ...]
+
+
+def left_open(alternatives: Iterable[Alternative], subsystem: str) -> tuple[Conditions, ...]:
+    """Return the conditions of each alternative that its device's subsystem leaves open.
+
+    An alternative that it rules out is left out.
+    """
+    seen = (subsystem,) if subsystem else ()
+    found: list[Conditions] = []
     for each in alternatives:
-        verdict = each.verdict(candidate)
+        told = [one for one in each.conditions if isinstance(one, FactCondition)]
+        told = [one for one in told if one.fact == _SUBSYSTEM]
+        if all(one.wanted.holds(seen) for one in told):
+            found.append(tuple(one for one in each.conditions if one not in told))
+    return tuple(found)
+
+
+def verdict_of_all(several: Iterable[Conditions], candidate: Candidate) -> Verdict:
+    """Say whether all conditions of some hold, or what must be looked at next to tell."""
+    needed: frozenset[Fact] = frozenset()
+    for conditions in several:
+        verdict: Verdict = True
+        for each in conditions:
+            verdict = each.verdict(candidate)
+            if verdict is not True:
+                break
         if verdict is True:
             return True
         if verdict is not False:
             needed = needed | verdict if needed else verdict
     return needed or False
+
+
+def verdict_of(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
+    """Say whether some alternative holds, or what must be looked at next to tell."""
+    return verdict_of_all((each.conditions for each in alternatives), candidate)

@@ -76,6 +76,7 @@ class _Hand:
         self._skips: list[Skip] = []
         self._owners: dict[str, ResourceName] = {}
         self._places = _Places()
+        self._has_guests = False
         self._guest_owners: dict[str, ResourceName] = {}
         self._guest_places = _Places()
 
@@ -109,6 +110,7 @@ class _Hand:
         return self._places.owner(candidate, resource)
 
     def _take_along(self, guest: Candidate, resource: ResourceName) -> None:
+        self._has_guests = True
         self._guest_places.occupy(guest, resource)
         if guest.node:
             self._guest_owners.setdefault(guest.node.device, resource)
@@ -130,7 +132,7 @@ class _Hand:
         elif not reason:
             owner = self._places.owner(candidate, resource)
             reason = f"it is part of what already belongs to {owner}" if owner else ""
-        if not reason and (owner := self._host(candidate, resource)):
+        if not reason and self._has_guests and (owner := self._host(candidate, resource)):
             reason = f"it comes along with what already belongs to {owner}"
         contested = owner is not None and owner != resource
         return (

@@ -5,7 +5,13 @@ from enum import Enum
 
 import attrs
 
-from deviceplugin.domain.discovery.alternatives import Alternative, Verdict
+from deviceplugin.domain.discovery.alternatives import (
+    Alternative,
+    Conditions,
+    Verdict,
+    left_open,
+    verdict_of_all,
+)
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
 from deviceplugin.domain.discovery.matching import ResourceRule
@@ -93,6 +99,8 @@ class Sighting:
     fits: tuple[tuple[ResourceName, int], ...] = ()
 
 
+_Open = tuple[ResourceRule, tuple[Conditions, ...]]
+"""A rule, and what of its alternatives the subsystem of a device leaves open."""
 _Wanted = tuple[tuple[tuple[ResourceName, int], Alternative], ...]
 """Companions by resource and number, each with what it must be like."""
 
@@ -127,7 +135,7 @@ class Rulebook:
         self._alone: dict[ResourceName, tuple[ResourceRule, ...]] = {
             rule.resource: (rule,) for rule in self._rules
         }
-        self._by_subsystem: dict[str, tuple[ResourceRule, ...]] = {}
+        self._by_subsystem: dict[str, tuple[_Open, ...]] = {}
         self._guests_by_subsystem: dict[str, _Wanted] = {}
 
     def __iter__(self) -> Iterator[ResourceRule]:
@@ -160,12 +168,13 @@ class Rulebook:
 
     def about(self, subsystem: str) -> tuple[ResourceRule, ...]:
         """Return the rules that may match a device of the subsystem, in order."""
+        return tuple(rule for rule, _ in self._open(subsystem))
+
+    def _open(self, subsystem: str) -> "tuple[_Open, ...]":
+        """Return these rules, each with what else must hold."""
         if subsystem not in self._by_subsystem:
-            self._by_subsystem[subsystem] = tuple(
-                rule
-                for rule in self._rules
-                if any(_admits(alternative, subsystem) for alternative in rule.match)
-            )
+            several = ((rule, left_open(rule.match, subsystem)) for rule in self._rules)
+            self._by_subsystem[subsystem] = tuple(each for each in several if each[1])
         return self._by_subsystem[subsystem]
 
     def concerns(self, subsystem: str) -> bool:
@@ -175,9 +184,14 @@ class Rulebook:
     def judge(self, candidate: Candidate, learn: Learn) -> Sighting:
         """Return the candidate, with all that rules had to learn of it, and those that match."""
         claims: tuple[ResourceRule, ...] = ()
-        for rule in self.about(candidate.subsystem):
-            candidate, matches = _decided(rule.verdict, candidate, learn)
-            if matches:
+        for rule, conditions in self._open(candidate.subsystem):
+            verdict = verdict_of_all(conditions, candidate)
+            while verdict is not True and verdict is not False:
+                candidate = learn(candidate, verdict)
+                verdict = verdict_of_all(conditions, candidate)
+            if verdict and rule.exclusions:
+                candidate, verdict = _decided(rule.verdict, candidate, learn)
+            if verdict:
                 claims += self._alone[rule.resource]
                 if rule.healthy_when:
                     candidate, _ = _decided(rule.well, candidate, learn)

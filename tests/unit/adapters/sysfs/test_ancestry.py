@@ -84,7 +84,7 @@ def chain(*names: str, below: Folder | None = None) -> Folder:
     path = below.path if below else "/devices"
     for name in names:
         path += f"/{name}"
-        below = Folder(path, below, (0, 0, 0))
+        below = Folder(path, name, below, (0, 0, 0))
     assert below is not None
     return below
 
@@ -97,7 +97,7 @@ def test_each_directory_is_looked_at_once() -> None:
         looked.append(folder.path)
         return "found" if folder.path == "/devices/a" else None
 
-    nearest = Nearest(look)
+    nearest = Nearest("x", look)
     a, x = chain("a"), chain("x")
     b = chain("b", below=a)
     below = [chain("c", below=b), chain("d", below=b), a, chain("y", below=x), chain("z", below=x)]
@@ -116,8 +116,8 @@ def test_each_directory_is_looked_at_once() -> None:
 
 def test_no_path_is_too_deep(sysfs: FakeSysfs) -> None:
     """For whoever looks upwards, nor for whoever looks at it for the first time."""
-    assert Nearest[str](lambda _: None)(chain(*("x" * 5000))) is None
-    parts = ["/x"] * 1200
+    assert Nearest[str]("x", lambda _: None)(chain(*("x" * 5000))) is None
+    parts = ["/x"] * 1000
     places = [Path(f"{sysfs.root}{path}") for path in accumulate(parts, initial="/devices")]
     for place in places[1:]:
         place.mkdir()
