@@ -8,6 +8,7 @@ from urllib.parse import quote
 import grpc
 import grpc.aio
 
+from deviceplugin.adapters.kubelet.calls import answered
 from deviceplugin.adapters.kubelet.fresh import Fresh
 from deviceplugin.adapters.kubelet.held import HeldByName
 from deviceplugin.adapters.kubelet.sockets import MAX_PATH, connect_error
@@ -58,8 +59,10 @@ class PodResourcesHolders(Holders):
         target = f"unix:{quote(str(self._file))}"
         async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
             try:
-                answer = await PodResourcesListerStub(channel).List(
-                    ListPodResourcesRequest(), timeout=self._seconds
+                answer = await answered(
+                    PodResourcesListerStub(channel).List(
+                        ListPodResourcesRequest(), timeout=self._seconds
+                    )
                 )
             except grpc.aio.AioRpcError as error:
                 raise self._unknown(self._explained(error)) from error

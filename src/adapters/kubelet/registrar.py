@@ -8,6 +8,7 @@ import attrs
 import grpc
 import grpc.aio
 
+from deviceplugin.adapters.kubelet.calls import answered
 from deviceplugin.adapters.kubelet.sockets import FORBIDDEN, SocketDirectory, connect_error
 from deviceplugin.adapters.kubelet.translate import from_registration
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
@@ -79,8 +80,10 @@ class GrpcRegistrar(Registrar):
         target = self.directory.target(KUBELET_SOCKET)
         async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
             try:
-                await RegistrationStub(channel).Register(
-                    from_registration(registration), timeout=seconds
+                await answered(
+                    RegistrationStub(channel).Register(
+                        from_registration(registration), timeout=seconds
+                    )
                 )
             except grpc.aio.AioRpcError as error:
                 where = self._whereabouts(registration.endpoint)
