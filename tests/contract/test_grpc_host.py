@@ -259,6 +259,24 @@ def _long_list(size: int) -> Listing:
     return tuple(devices)
 
 
+async def test_a_first_list_that_no_kubelet_takes_is_told_and_the_next_is_awaited(
+    tmp_path: Path,
+) -> None:
+    """Nothing is cut off it: a kubelet would take what is left for all there is."""
+    plugin, journal = ScriptedPlugin(), MemoryJournal()
+    world = GrpcWorld(tmp_path, journal)
+    plugin.show(_long_list(MAX_LIST_BYTES + 1))
+    served = await world.host.serve(plugin.front())
+    async with aclosing(world.listings(served.endpoint)) as listings:
+        first = asyncio.ensure_future(anext(listings))
+        await journal.next(ListTooLarge)
+        assert not first.done()
+        plugin.show(listing("a"))
+        assert await first == listing("a")
+    await served.close()
+    assert len(journal.of(ListTooLarge)) == 1
+
+
 async def test_a_list_that_no_kubelet_takes_is_not_sent_and_the_stream_lives(
     tmp_path: Path,
 ) -> None:
