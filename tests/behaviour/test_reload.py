@@ -231,6 +231,10 @@ async def test_a_conflict_that_is_mended_is_over_at_once(tmp_path: Path, profile
         assert len(stage.journal.of(ScanFailed)) == 4
 
 
+def _has(count: int, seen: ResourceView) -> bool:
+    return seen.allocatable == count
+
+
 def _listed(seen: ResourceView) -> dict[str, bool]:
     """Return whether each device that is listed is healthy."""
     return {name: device.healthy for name, device in seen.devices.items()}
@@ -286,7 +290,7 @@ async def test_another_limit_is_another_list_of_the_same_stream(
         for limit in (2, 1):
             limited = _providing(every, limit=limit)
             stage.manager.reload(stage.configuration(limited))
-            seen = await stage.sees("a", lambda seen, limit=limit: seen.allocatable == limit)
+            seen = await stage.sees("a", partial(_has, limit))
             assert held in seen.devices
         stage.manager.reload(stage.configuration(every))
         seen = await stage.sees("a", lambda seen: seen.allocatable == 3)
