@@ -1,6 +1,5 @@
 """What a device is and what a container that gets it is given."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
@@ -20,7 +19,6 @@ _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
 """NUL, which ends a text in the kernel, and what a file name that isn't UTF-8 is decoded to."""
 _CDI: Final = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*=[A-Za-z0-9][\w.:-]*", re.ASCII)
-
 
 _Value = TypeVar("_Value")
 
@@ -59,7 +57,9 @@ class DeviceId:
         """
         if len(text) <= length:
             return cls(text)
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
+        from hashlib import sha256  # noqa: PLC0415 - it brings all of OpenSSL's hashes along
+
+        digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
         return cls(f"{text[: length - _DIGEST - 1]}-{digest}")
 
     def __str__(self) -> str:

@@ -1,12 +1,11 @@
 """Names and paths of sockets in a directory that the kubelet looks at."""
 
 import errno
-import hashlib
 import os
-import secrets
 import socket
 from pathlib import Path
 from typing import Final
+from zlib import adler32, crc32
 
 import attrs
 
@@ -80,7 +79,7 @@ class SocketDirectory:
 
         The socket's name is left out: it is new each time, and the reason is not.
         """
-        code = _bind_error(self.file(f".{secrets.token_hex(4)}"))
+        code = _bind_error(self.file(f".{os.urandom(4).hex()}"))
         return self._unusable(code or errno.EIO, "bind")
 
     def unreachable(self, name: str, code: int) -> KubeletUnreachableError:
@@ -128,8 +127,10 @@ class SocketDirectory:
         A name of its own for each server keeps every kubelet from mixing up two of them, and keeps
         a server that closes from removing the socket of a newer one.
         """
-        digest = hashlib.sha256(str(resource).encode()).hexdigest()[:12]
-        return f"dp-{digest}-{secrets.token_hex(4)}.sock"
+        # Not of hashlib, which brings all of OpenSSL's hashes along: half a megabyte.
+        text = str(resource).encode()
+        digest = f"{crc32(text):08x}{adler32(text) & 0xFFFF:04x}"
+        return f"dp-{digest}-{os.urandom(4).hex()}.sock"
 
 
 FORBIDDEN: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
