@@ -65,7 +65,7 @@ class Look:
         self._folders = folders
         self._rules = rules
         self._nodes = nodes
-        kinship = Kinship(folders)
+        self._kinship = kinship = Kinship(folders)
         self._ancestry = Ancestry(folders, kinship)
         self._hardware = Hardware(folders, kinship)
         self._lineage = Lineage(folders)
@@ -107,7 +107,7 @@ class Look:
         )
 
     def _completed(self, folder: Folder, candidate: Candidate) -> Candidate:
-        self._folders.list(folder)
+        self._list(folder)
         ancestry, relates = self._ancestry, self._rules.relates
         numa_nodes, numa_unknown = self._numa.nodes(folder)
         return Candidate(
@@ -129,6 +129,15 @@ class Look:
             iommu_group=ancestry.iommu_group(folder) if relates else "",
             traits=self._traits(folder, candidate),
         )
+
+    def _list(self, folder: Folder) -> None:
+        """List a device's directory and those up to its hardware's: they have little of all."""
+        kin, here = self._kinship(folder), folder
+        home = kin.usb or kin.pci or folder
+        self._folders.list(here)
+        while here is not home and here.above is not None:
+            here = here.above
+            self._folders.list(here)
 
     def _node(self, folder: Folder, candidate: Candidate) -> Node | None:
         named = named_node(self._folders, folder, candidate)

@@ -17,6 +17,8 @@ _ATA: Final = re.compile(r"ata[0-9]+")
 _HID: Final = re.compile(r"[0-9A-F]{4}:([0-9A-F]{4}:[0-9A-F]{4})\.[0-9A-F]{4,}")
 """Bus, vendor, product; and a number that is the kernel's."""
 _INPUT: Final = re.compile(r"input[0-9]+")
+_COUNTED: Final = ("ata", "input")
+"""How names begin that are counted, of those without a colon."""
 _NAMED: Final = frozenset({"i2c-dev", "iio"})
 """Subsystems whose devices have a name of their own in the file `name`."""
 
@@ -39,6 +41,8 @@ class SlotOf:
     def _counted(self, folder: Folder) -> str:
         """Return what a directory on the way tells."""
         name = folder.name
+        if ":" not in name and not name.startswith(_COUNTED):
+            return ""
         if scsi := _SCSI.fullmatch(name):
             return scsi[1]
         if hid := _HID.fullmatch(name):
