@@ -65,6 +65,13 @@ class TestHints:
         found = hints(devices=devices, available={"b"}, reusable={"a"}, request=1, nodes=(0, 1))
         assert {hint.mask for hint in found} == {frozenset({0}), frozenset({0, 1})}
 
+    def test_one_that_is_reused_on_a_node_that_is_not_there_is_in_no_mask(self) -> None:
+        """Nor is anything with it: it is not left out of account, as one without topology is."""
+        devices = {"a": Device(id="a", nodes=(-1,)), "b": Device(id="b", nodes=(0,))}
+        assert (
+            hints(devices=devices, available={"b"}, reusable={"a"}, request=1, nodes=(0, 1)) == []
+        )
+
 
 class TestPolicies:
     """Who is admitted, and where."""
