@@ -242,7 +242,7 @@ class TestDeath:
         plugin: BarePlugin,
         in_thread: Callable[..., Future[None]],
     ) -> None:
-        """The client loses its connection; the plugin's call for options is cancelled."""
+        """The client loses its connection and has no answer; the call for options is cancelled."""
         over = threading.Event()
 
         def hang(context: grpc.ServicerContext) -> None:
@@ -253,7 +253,9 @@ class TestDeath:
         pending = in_thread(plugin.register)
         plugin.await_calls("GetDevicePluginOptions", 1)
         kubelet.stop()
-        assert isinstance(pending.exception(PATIENCE), grpc.RpcError)
+        lost = pending.exception(PATIENCE)
+        assert isinstance(lost, grpc.Call)
+        assert lost.code() is grpc.StatusCode.UNAVAILABLE
         assert over.wait(PATIENCE)
 
     def test_a_pending_allocate_ends(
