@@ -31,6 +31,7 @@ from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
+from deviceplugin.app.use_cases.known_holds import KnownHolds, LearnHolds
 from deviceplugin.app.use_cases.poll_source import PollSource, nothing_to_forget
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.run_plugin import RunPlugin
@@ -67,8 +68,7 @@ class Container(DeclarativeContainer):
     """One plugin. `origin` says where its devices come from.
 
     - `scanner`: the author's own `scan`, which loops.
-    - `source`: the author's snapshots, asked every `rescan_seconds` and when a request found our
-      list old.
+    - `source`: the author's snapshots, asked every `rescan_seconds` and when a list proved old.
     - `sysfs`: what `rules` find in sysfs, likewise; `reader` makes another reader of it. Another
       `configuration` can take its place, with `policies`; `reread` reads it again.
     """
@@ -115,13 +115,18 @@ class Container(DeclarativeContainer):
     )
     host: Provider[Host] = Singleton(GrpcHost, sockets, journal)
     registrar: Provider[Registrar] = Singleton(GrpcRegistrar, sockets)
-
+    answer: Provider[float] = timing.provided.release.answer
     pod_resources: Provider[Holders] = Singleton(
-        PodResourcesHolders, kubelet_root, clock=clock, seconds=timing.provided.release.answer
+        PodResourcesHolders, kubelet_root, clock=clock, seconds=answer
     )
     checkpoint: Provider[Holders] = Singleton(
         CheckpointHolders, plugin_dir, worker=worker, clock=clock
     )
+    ask_holders: Provider[AskHolders] = Singleton(
+        AskHolders, List(pod_resources, checkpoint), clock=clock, seconds=answer, journal=journal
+    )
+    holds: Provider[KnownHolds] = Singleton(KnownHolds)
+    learn_holds: Provider[LearnHolds] = Singleton(LearnHolds, ask=ask_holders, holds=holds)
 
     nodes: Provider[DeviceNodes] = Singleton(parts.device_nodes, dev_root)
     host_use: Provider[HostUse] = Singleton(parts.host_use, nodes=nodes, proc_root=proc_root)
@@ -136,6 +141,7 @@ class Container(DeclarativeContainer):
         journal=journal,
         reader=reader,
         ask=probing.provided.answers,
+        held=holds,
     )
     source: Provider[DeviceSource] = Selector(origin, source=author, sysfs=sysfs)
     uevents: Provider["UeventHotplug"] = Singleton(parts.uevent_hotplug, rules, journal=journal)
@@ -154,13 +160,12 @@ class Container(DeclarativeContainer):
         seconds=rescan_seconds,
         hotplugs=hotplugs,
         forget=Selector(origin, source=Object(nothing_to_forget), sysfs=sysfs.provided.forget),
+        prepare=Selector(origin, source=Object(None), sysfs=learn_holds),
     )
     scanner: Provider[Scanner] = Selector(origin, scanner=author, source=poll, sysfs=poll)
+    look: Provider[Callable[[], None]] = poll.provided.look_again
     look_again: Provider[Callable[[], None]] = Selector(
-        origin,
-        scanner=Object(parts.nothing),
-        source=poll.provided.look_again,
-        sysfs=poll.provided.look_again,
+        origin, scanner=Object(parts.nothing), source=look, sysfs=look
     )
 
     register: Provider[Way] = Singleton(Way, host=host, registrar=registrar, directory=directory)
@@ -185,17 +190,13 @@ class Container(DeclarativeContainer):
         code=code,
         look_again=look_again,
         policy_of=policy_of,
-    )
-    ask_holders: Provider[AskHolders] = Singleton(
-        AskHolders,
-        List(pod_resources, checkpoint),
-        clock=clock,
-        seconds=timing.provided.release.answer,
-        journal=journal,
+        give_out=holds.provided.give_out,
     )
     retain_held: Provider[RetainHeld] = Singleton(
         RetainHeld,
         ask_holders=ask_holders,
+        holds=holds,
+        look_again=look_again,
         clock=clock,
         timing=timing.provided.release,
         journal=journal,
@@ -234,9 +235,8 @@ class Container(DeclarativeContainer):
         clock=clock,
         journal=journal,
     )
-    watch: Provider[Any] = Selector(
-        origin, scanner=Object(None), source=Object(None), sysfs=watched
-    )
+    none: Provider[Any] = Object(None)
+    watch: Provider[Any] = Selector(origin, scanner=none, source=none, sysfs=watched)
     run_plugin: Provider[RunPlugin] = Singleton(
         RunPlugin,
         namespace=namespace,

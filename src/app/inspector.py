@@ -51,12 +51,12 @@ class Findings:
     """How devices fare with resources, and the ids of those that are offered.
 
     `ids` are by what tells candidates of a scan apart; one that cannot be used now has the reason
-    beside its id. `failure` says why nothing is offered at all, if so.
+    beside its id. `dispute` says which are offered by nobody since several resources claim them.
     """
 
     all: tuple[Finding, ...]
     ids: Mapping[str, str]
-    failure: str = ""
+    dispute: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -82,8 +82,14 @@ class Inspector:
             )
 
     def look(self) -> FrozenTree:
-        """Return what one look finds."""
-        return self._scanned(self.journal)
+        """Return what one look finds.
+
+        Two resources that claim one device are a `ScanError`, if the configuration has it so.
+        """
+        tree, dispute = self._scanned(self.journal)
+        if dispute:
+            raise ScanError(dispute)
+        return tree
 
     def not_asked(self, resource: ResourceName) -> bool:
         """Say whether the devices of a resource have probes, and none was asked."""
@@ -169,11 +175,7 @@ class Inspector:
         more = rules[len(self.configuration.rules) :]
         heard = MemoryJournal()
         sightings = self.scanner(*more).sightings()
-        tree, failure = FrozenTree(), ""
-        try:
-            tree = self._scanned(heard)
-        except ScanError as error:  # two resources claim one device, and that is an error here
-            failure = str(error)
+        tree, dispute = self._scanned(heard)
         for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
             self.journal.record(event)
         return Findings(
@@ -183,20 +185,23 @@ class Inspector:
                 {each.device: each.reason for each in heard.of(DeviceUnwell)},
                 unasked=frozenset(filter(self.not_asked, tree.resources)),
             ),
-            failure=failure,
+            dispute=dispute,
         )
 
     def _probed(self) -> frozenset[ResourceName]:
         return frozenset(each.resource for each in self.configuration.rules if each.probe)
 
-    def _scanned(self, journal: Journal) -> FrozenTree:
-        """Return what one look finds once the probes, if there are any, have answered."""
+    def _scanned(self, journal: Journal) -> tuple[FrozenTree, str]:
+        """Return what one look finds once the probes, if there are any, have answered.
+
+        And which devices nobody gets since several resources claim them, if there are any.
+        """
         probes = Probes(SystemProber(ThreadWorker()) if self.probe else None)
         if self._probed():
             self.scanner(journal=MemoryJournal(), probes=probes).scan()
             probes.ask()
         scanner = self.scanner(journal=journal, probes=probes)
-        return scanner.scan().freeze(self.configuration.settings.domain)
+        return scanner.scan().freeze(self.configuration.settings.domain), scanner.dispute
 
     def _devpath(self, path: str) -> str:
         """Return the path below /sys of the directory that a path leads to."""

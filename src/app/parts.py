@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from deviceplugin.app.settings import Configuration
     from deviceplugin.app.use_cases.advertise import Advertise
     from deviceplugin.app.use_cases.keep_probing import KeepProbing
+    from deviceplugin.app.use_cases.known_holds import KnownHolds
     from deviceplugin.app.use_cases.poll_source import PollSource
     from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
     from deviceplugin.app.use_cases.scan import RunScanner
@@ -83,6 +84,7 @@ def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
     journal: "Journal",
     reader: "Callable[[str], Files] | None",
     ask: "Ask",
+    held: "KnownHolds",
 ) -> "RuledSource":
     """Return what finds devices in sysfs by these rules."""
     from deviceplugin.adapters.sysfs import SysfsScanner  # noqa: PLC0415
@@ -98,6 +100,7 @@ def sysfs_scanner(  # noqa: PLR0913 - collaborators, by name
         journal=journal,
         files=reader or Files,
         ask=ask,
+        held=held,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo
+from deviceplugin.domain.devices import MAX_ID, DeviceId, DeviceInfo, id_as_held
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.domain.tree import Devices
 
@@ -38,9 +38,20 @@ def share_ids(device: DeviceId, count: int) -> tuple[DeviceId, ...]:
     """
     if checked_count(count) == 1:
         return (device,)
-    room = MAX_ID - len(MARK) - len(str(MAX_SHARES - 1))
-    begin = DeviceId.shorten(device.value, room).value
+    begin = share_base(device)
     return tuple(DeviceId(f"{begin}{MARK}{number}") for number in range(count))
+
+
+def share_base(device: DeviceId) -> DeviceId:
+    """Return what the ids of a device's shares begin with."""
+    return DeviceId.shorten(device.value, MAX_ID - len(MARK) - len(str(MAX_SHARES - 1)))
+
+
+def device_behind(share: DeviceId) -> DeviceId | None:
+    """Return what the id of a share begins with, see `share_base`; None if it is no share's."""
+    begin, mark, number = share.value.rpartition(MARK)
+    is_share = bool(begin and mark) and number.isascii() and number.isdigit()
+    return id_as_held(begin) if is_share else None
 
 
 def shared(devices: Devices, count: int) -> Devices:

@@ -7,6 +7,7 @@ import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
 from deviceplugin.domain.errors import InvalidDeviceError
+from deviceplugin.domain.holds import Minded
 from deviceplugin.domain.resources import ResourceName
 
 Devices = Mapping[DeviceId, DeviceInfo]
@@ -34,11 +35,15 @@ def _copied(resources: Mapping[ResourceName, Devices]) -> Mapping[ResourceName, 
 
 @attrs.frozen(unsafe_hash=False)
 class FrozenTree:
-    """What one scan found, with full resource names; nobody can change it any more."""
+    """What one scan found, with full resource names; nobody can change it any more.
+
+    `minded` is what it takes into account of what containers may hold, if its maker knows of that.
+    """
 
     resources: Mapping[ResourceName, Devices] = attrs.field(
         factory=dict[ResourceName, Devices], converter=_copied
     )
+    minded: Minded | None = attrs.field(default=None, eq=False)
 
     def changes_since(self, older: "FrozenTree") -> TreeChanges:
         """Return which resources came, changed in any device, or went since `older`."""
@@ -58,8 +63,12 @@ class DeviceTree:
     It is the scanner's own and can be reused: the notifier takes a frozen copy.
     """
 
-    def __init__(self) -> None:
-        """Start with nothing found."""
+    def __init__(self, *, minded: Minded | None = None) -> None:
+        """Start with nothing found.
+
+        `minded` is for a scanner that is told what containers may hold.
+        """
+        self._minded = minded
         self._types: dict[str, dict[DeviceId, DeviceInfo]] = {}
 
     def add_type(self, type_name: str) -> None:
@@ -88,7 +97,7 @@ class DeviceTree:
         found: dict[ResourceName, dict[DeviceId, DeviceInfo]] = {}
         for type_name, devices in self._types.items():
             found.setdefault(ResourceName.of(namespace, type_name), {}).update(devices)
-        return FrozenTree(found)
+        return FrozenTree(found, self._minded)
 
     def __repr__(self) -> str:
         """Show types with their number of devices."""

@@ -15,9 +15,10 @@ from deviceplugin import Manager
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.settings import Configuration, Settings
 from deviceplugin.domain.configuration_events import ConfigurationReloaded
+from deviceplugin.domain.discovery.events import DeviceDisputed
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
-from deviceplugin.domain.events import ScanFailed, ScanRecovered
+from deviceplugin.domain.events import ScanFailed
 from deviceplugin.testing.contracts.law import eventually
 from deviceplugin.testing.kubelet import (
     FakeKubelet,
@@ -216,19 +217,21 @@ async def test_after_its_end_a_change_is_no_fault(tmp_path: Path, profile: Profi
         assert stage.traffic("b") == (0, 0, 0, 0)
 
 
-async def test_a_conflict_that_is_mended_is_over_at_once(tmp_path: Path, profile: Profile) -> None:
-    """Though looks that fail are tried ever more seldom."""
-    async with _stage(tmp_path, profile, A) as stage, _serving(stage):
-        await stage.lists("a")
-        rival = attrs.evolve(B, match=A.match)
-        strict = attrs.evolve(stage.settings, on_conflict="error")
-        stage.manager.reload(attrs.evolve(stage.configuration(A, rival), settings=strict))
-        for _ in range(4):
-            await asyncio.wait_for(stage.journal.next(ScanFailed), SOON)
-        stage.manager.reload(attrs.evolve(stage.configuration(A, B), settings=strict))
-        await asyncio.wait_for(stage.journal.next(ScanRecovered), SOON)
+async def test_a_conflict_that_is_an_error_concerns_no_other_device(
+    tmp_path: Path, profile: Profile
+) -> None:
+    """It is nobody's until the rules are mended, and then somebody's at once."""
+    async with _stage(tmp_path, profile, A, B) as stage, _serving(stage):
         await stage.lists("a", "b")
-        assert len(stage.journal.of(ScanFailed)) == 4
+        rival = attrs.evolve(C, match=A.match)
+        strict = attrs.evolve(stage.settings, on_conflict="error")
+        stage.manager.reload(attrs.evolve(stage.configuration(A, B, rival), settings=strict))
+        await asyncio.wait_for(stage.journal.next(DeviceDisputed), SOON)
+        await stage.sees("a", lambda seen: seen.allocatable == 0)
+        await stage.lists("b")
+        stage.manager.reload(attrs.evolve(stage.configuration(A, B, C), settings=strict))
+        await stage.lists("a", "b", "c")
+        assert stage.journal.of(ScanFailed) == ()
 
 
 def _has(count: int, seen: ResourceView) -> bool:
@@ -256,7 +259,10 @@ def _providing(changed: ResourceRule, **provision: Any) -> ResourceRule:  # noqa
 async def test_another_count_is_another_list_of_the_same_stream(
     tmp_path: Path, profile: Profile
 ) -> None:
-    """More units, fewer, and one alone; what a pod holds stays listed, and is had again."""
+    """More units, fewer, and one alone; what a pod holds stays listed, and is had again.
+
+    While a pod has a share, the device is given to nobody alone.
+    """
     async with _stage(tmp_path, profile, A, B) as stage, _serving(stage):
         await stage.lists("a", "b")
         before = stage.traffic("a"), stage.traffic("b")
@@ -266,9 +272,8 @@ async def test_another_count_is_another_list_of_the_same_stream(
         held = await _admitted(stage, "a")
         assert held in three
         stage.manager.reload(stage.configuration(A, B))
-        await stage.sees(
-            "a", lambda seen: _listed(seen).items() >= {"null": True, held: False}.items()
-        )
+        seen = await stage.sees("a", lambda seen: not any(_listed(seen).values()))
+        assert held in seen.devices
         stage.manager.reload(stage.configuration(_providing(A, count=3), B))
         seen = await stage.sees("a", lambda seen: _listed(seen).items() >= three.items())
         assert held in seen.allocated

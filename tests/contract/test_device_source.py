@@ -12,6 +12,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.testing.contracts.device_source import NAMES
 from deviceplugin.testing.contracts.ruled_source import (
     WIDGET,
@@ -30,12 +31,17 @@ class _SysfsWorld:
         self._devices: dict[str, FakeDevice] = {}
         self._away = directory / "away"
         self._match = match
+        self._holds: Holds = NOTHING_HELD
         self.source = SysfsScanner(
             [self.rule(WIDGET)],
             nodes=self._sysfs.nodes,
             journal=MemoryJournal(),
             sys_root=str(self._sysfs.root),
+            held=lambda: self._holds,
         )
+
+    def hold(self, *holds: Hold) -> None:
+        self._holds = frozenset(holds)
 
     def appear(self, name: str) -> str:
         number = (200, NAMES.index(name))
@@ -96,7 +102,13 @@ class _MemoryWorld:
 
     def __init__(self) -> None:
         self._candidates: dict[str, Candidate] = {}
-        self.source = MemoryDeviceSource([self.rule(WIDGET)], journal=MemoryJournal())
+        self._holds: Holds = NOTHING_HELD
+        self.source = MemoryDeviceSource(
+            [self.rule(WIDGET)], journal=MemoryJournal(), held=lambda: self._holds
+        )
+
+    def hold(self, *holds: Hold) -> None:
+        self._holds = frozenset(holds)
 
     def appear(self, name: str) -> str:
         node = Node(path=f"/dev/{name}", number=f"200:{NAMES.index(name)}")

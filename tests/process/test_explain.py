@@ -106,12 +106,12 @@ def test_a_device_that_nobody_has_is_explained_by_each_resource(
 
 
 def test_a_conflict_that_is_an_error_is_explained_too(place: Path, sysfs: FakeSysfs) -> None:
-    """Nothing is offered then; who claims what is what the person has to know."""
+    """Nobody gets the device then; who claims what is what the person has to know."""
     ended = explained(place, sysfs, "all", "--on-conflict", "error")
     assert ended.code == 0
     assert "its device node already belongs to example.com/modem" in ended.out
     last = ended.out.splitlines()[-1]
-    assert last.startswith("nothing is offered: resources claim the same device: ")
+    assert last.startswith("not offered: resources claim the same device: ")
 
 
 def test_a_recording_explains_what_the_machine_does(place: Path, sysfs: FakeSysfs) -> None:

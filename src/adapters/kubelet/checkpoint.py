@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from deviceplugin.adapters.kubelet.fresh import Fresh
-from deviceplugin.adapters.kubelet.held import HeldByName, collected
+from deviceplugin.adapters.kubelet.held import HeldByName, by_resource, collected
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.holders import Holders
@@ -45,6 +45,10 @@ class CheckpointHolders(Holders):
         """Return what the file names: nothing, if there is none yet."""
         held = await self._held()
         return Holdings(held=held.get(str(resource), {}))
+
+    async def all_holders(self) -> Mapping[ResourceName, Holdings]:
+        """Return all that the file names."""
+        return by_resource(await self._held(), complete=False)
 
     async def _ask(self) -> HeldByName:
         return await self._worker.run(self._read)

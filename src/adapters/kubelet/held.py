@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from deviceplugin.domain.devices import DeviceId, id_as_held
-from deviceplugin.domain.errors import InvalidDeviceError
-from deviceplugin.domain.retention import Held
+from deviceplugin.domain.errors import InvalidDeviceError, InvalidResourceNameError
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.retention import Held, Holdings
 
 HeldByName = Mapping[str, Held]
 """What is held by the text of the resource's name."""
@@ -26,3 +27,15 @@ def collected(entries: Iterable[tuple[str, str, Iterable[int]]]) -> HeldByName:
         resource: {key: tuple(sorted(nodes)) for key, nodes in each.items()}
         for resource, each in held.items()
     }
+
+
+def by_resource(held: HeldByName, *, complete: bool) -> Mapping[ResourceName, Holdings]:
+    """Return what is held of each resource; what cannot be one's name is left out."""
+    found: dict[ResourceName, Holdings] = {}
+    for text, devices in held.items():
+        domain, _, name = text.partition("/")
+        try:
+            found[ResourceName(domain, name)] = Holdings(held=devices, complete=complete)
+        except InvalidResourceNameError:
+            continue  # None of ours.
+    return found

@@ -1,6 +1,7 @@
 """Who holds what, as the kubelet itself says on the socket of its pod resources."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -10,7 +11,7 @@ import grpc.aio
 
 from deviceplugin.adapters.kubelet.calls import answered
 from deviceplugin.adapters.kubelet.fresh import Fresh
-from deviceplugin.adapters.kubelet.held import HeldByName
+from deviceplugin.adapters.kubelet.held import HeldByName, by_resource
 from deviceplugin.adapters.kubelet.sockets import MAX_PATH, connect_error
 from deviceplugin.adapters.kubelet.translate import to_held
 from deviceplugin.adapters.kubelet.wire.podresources_pb2 import ListPodResourcesRequest
@@ -53,6 +54,10 @@ class PodResourcesHolders(Holders):
         """Return what containers of the kubelet's pods hold; it knows all of them."""
         held = await self._held()
         return Holdings(held=held.get(str(resource), {}), complete=True)
+
+    async def all_holders(self) -> Mapping[ResourceName, Holdings]:
+        """Return what containers of the kubelet's pods hold of every resource."""
+        return by_resource(await self._held(), complete=True)
 
     async def _list(self) -> HeldByName:
         self._check_listening()

@@ -1,6 +1,7 @@
 """Containers that are just said to hold devices."""
 
 import asyncio
+from collections.abc import Mapping
 
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import HoldersUnknownError
@@ -39,9 +40,19 @@ class MemoryHolders(Holders):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return what is held now."""
         self.asked.append(resource)
+        await self._able()
+        return self._held_of(resource)
+
+    async def all_holders(self) -> Mapping[ResourceName, Holdings]:
+        """Return all that is held now."""
+        await self._able()
+        return {name: self._held_of(name) for name, ids in self._held.items() if ids}
+
+    async def _able(self) -> None:
         await self.may_answer.wait()
         if self._failure:
             raise HoldersUnknownError(self._failure)
-        return Holdings(
-            held=dict.fromkeys(self._held.get(resource, ()), ()), complete=self.complete
-        )
+
+    def _held_of(self, resource: ResourceName) -> Holdings:
+        held = dict.fromkeys(self._held.get(resource, ()), ())
+        return Holdings(held=held, complete=self.complete)

@@ -18,6 +18,7 @@ from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.events import Event
+from deviceplugin.domain.holds import Holds
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.device_source import RuledSource
 from deviceplugin.domain.ports.driven.host_use import HostUse
@@ -53,13 +54,14 @@ class SysfsScanner(RuledSource):
         on_conflict: OnConflict = OnConflict.FIRST,
         files: Callable[[str], Files] = Files,
         ask: Ask = ask_nobody,
+        held: Callable[[], Holds] = frozenset,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Take what is needed; nothing is looked at yet.
 
         `files` makes the reader of a root for each scan: another one can record, or fail. `ask` is
         told which probes are of use from now on, and whether every answer is; it returns what they
-        have answered so far. `now` tells seconds.
+        have answered so far. `held` tells what containers may hold, `now` seconds.
         """
         self._rules = self._wanted = Rulebook(rules, on_conflict=on_conflict)
         self._nodes = nodes
@@ -69,6 +71,7 @@ class SysfsScanner(RuledSource):
         self._reader = files
         self._memory = Memory(self._rules.changing)
         self._ask = ask
+        self._held = held
         self._now = now
         self._seen: _Seen | None = None
         self._last = Discovery()
@@ -79,6 +82,7 @@ class SysfsScanner(RuledSource):
 
     def scan(self) -> DeviceTree:
         """Return what is there now."""
+        held = frozenset(self._held())
         self._take_over()
         self._memory.begin()
         files, nodes = self._files(), AskedNodes(self._nodes)
@@ -89,15 +93,26 @@ class SysfsScanner(RuledSource):
         diagnosis = self._last.diagnosis
         outcomes = self._ask(diagnosis.probes, diagnosis.unsettled)
         seen = (sightings, frozenset[Event](files.notes), dict(outcomes))
-        if seen != self._seen or diagnosis.unsettled:
-            self._last, self._seen = self._discovered(*seen), seen
+        if seen != self._seen or diagnosis.unsettled or not self._last.has_minded(held):
+            self._last, self._seen = self._discovered(*seen, held), seen
+        else:
+            self._last = self._last.minding(held)
         return self._last.tree()
+
+    @property
+    def dispute(self) -> str:
+        """Which devices the last scan gave to nobody since several resources claim them, if any.
+
+        Nothing, unless that is an error. It tells what to do, too.
+        """
+        return self._last.dispute
 
     def _discovered(
         self,
         sightings: tuple[Sighting, ...],
         notes: frozenset[Event],
         outcomes: Mapping[Probe, Outcome],
+        held: Holds,
     ) -> Discovery:
         found = discover(
             self._rules,
@@ -106,6 +121,7 @@ class SysfsScanner(RuledSource):
             remarks=notes,
             outcomes=outcomes,
             at=self._now(),
+            held=held,
         )
         for event in found.news_since(self._last):
             self._journal.record(event)

@@ -86,5 +86,5 @@ def explain(
         rule = inspector.rule(subject)
         found = inspector.findings()
         show(of_resource(rule, found.all, found.ids, every=every))
-    if found.failure:
-        show([Line(f"nothing is offered: {found.failure}", "bad")])
+    if found.dispute:
+        show([Line(f"not offered: {found.dispute}", "bad")])

@@ -89,15 +89,23 @@ class Advertise:
         await self._tasks.__aexit__(*failure)  # type: ignore[arg-type]
 
     async def __call__(self, tree: FrozenTree) -> None:
-        """Make what is advertised follow `tree`."""
+        """Make what is advertised follow `tree`, unless a device was given out meanwhile.
+
+        Nothing is given out between the question whether the tree still counts and the first list
+        that follows from it. What is given out from then on, the tree has.
+        """
+        await self._close_outdated(tree)
+        if not self._retain_held.takes_all_into_account(tree):
+            return
         for name in self._served.keys() - tree.resources.keys():
             self._retire(name)
-        await self._close_outdated()
         for name, served in self._served.items():
             self._post(name, served.board, tree.resources[name])
         known = self._served.keys() | self._remembered.keys()
         new = {name: found for name, found in tree.resources.items() if name not in known}
         self._remembered |= await self._retain_held.recall(new)
+        if new and not self._retain_held.takes_all_into_account(tree):
+            return
         for name, found in tree.resources.items():
             if name not in self._served:
                 await self._open(name, found)
@@ -149,9 +157,10 @@ class Advertise:
             )
         )
 
-    async def _close_outdated(self) -> None:
+    async def _close_outdated(self, tree: FrozenTree) -> None:
         """Close them without a last word: their devices are there, and listed again at once."""
-        closing = [self._let_go(name) for name in self._outdated & self._served.keys()]
+        outdated = self._outdated & self._served.keys() & tree.resources.keys()
+        closing = [self._let_go(name) for name in outdated]
         self._outdated.clear()
         for served in closing:
             served.keeper.stop()

@@ -1,7 +1,8 @@
 """Ask whoever may know which devices containers hold."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import TypeVar
 
 from deviceplugin.app.use_cases.within import within
 from deviceplugin.domain.errors import HoldersUnknownError
@@ -10,7 +11,9 @@ from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.retention import Holdings
+from deviceplugin.domain.retention import Held, Holdings, named
+
+_Answer = TypeVar("_Answer")
 
 
 class AskHolders:
@@ -28,14 +31,28 @@ class AskHolders:
 
     async def __call__(self, resource: ResourceName) -> tuple[Holdings, ...]:
         """Return what those say of `resource` who can answer in time."""
-        answers = await asyncio.gather(*(self._ask(each, resource) for each in self._sources))
+        return await self._all(lambda source: source.holders(resource))
+
+    async def about_all(self) -> Mapping[ResourceName, Held]:
+        """Return what those name, of every resource, who can answer in time."""
+        answers = await self._all(lambda source: source.all_holders())
+        names = {name for answer in answers for name in answer}
+        return {
+            name: named(tuple(answer[name] for answer in answers if name in answer))
+            for name in names
+        }
+
+    async def _all(
+        self, question: Callable[[Holders], Coroutine[None, None, _Answer]]
+    ) -> tuple[_Answer, ...]:
+        answers = await asyncio.gather(*(self._ask(each, question) for each in self._sources))
         return tuple(answer for answer in answers if answer is not None)
 
-    async def _ask(self, source: Holders, resource: ResourceName) -> Holdings | None:
+    async def _ask(
+        self, source: Holders, question: Callable[[Holders], Coroutine[None, None, _Answer]]
+    ) -> _Answer | None:
         try:
-            answer = await within(
-                self._clock, self._seconds, source.holders(resource), late=self._late
-            )
+            answer = await within(self._clock, self._seconds, question(source), late=self._late)
         except HoldersUnknownError as unknown:
             self._tell(source, str(unknown))
             return None

@@ -1,7 +1,7 @@
 """Look at a source regularly, and at once when something tells of a change."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -32,8 +32,8 @@ class PollSource(Scanner):
 
     A change that one of the `hotplugs` hears of brings a look at once; further ones of a burst
     follow at a growing distance, and one more when it is over. `forget` is told before the look
-    what may have changed. Looks are `seconds` apart if nothing tells of a change; None leaves it
-    to `pace`: seldom as long as every change is heard.
+    what may have changed; `prepare` ends before the first look begins. Looks are `seconds` apart
+    if nothing tells of a change; None leaves it to `pace`: seldom while every change is heard.
 
     A look that takes longer than `LOOK_SECONDS` counts as failed. It is still waited for: a
     source that hangs is not asked a second time beside the first.
@@ -49,6 +49,7 @@ class PollSource(Scanner):
         seconds: float | None,
         hotplugs: Sequence[Hotplug] = (),
         forget: Callable[[Change], None] = nothing_to_forget,
+        prepare: Callable[[], Awaitable[None]] | None = None,
         pace: Pace | None = None,
     ) -> None:
         """Look at nothing yet."""
@@ -59,6 +60,7 @@ class PollSource(Scanner):
         self._seconds = seconds
         self._hotplugs = tuple(hotplugs)
         self._forget = forget
+        self._prepare = prepare
         self._pace = pace or Pace()
         self._asked = asyncio.Event()
         self._look: asyncio.Task[DeviceTree] | None = None
@@ -77,6 +79,9 @@ class PollSource(Scanner):
 
     async def scan(self, notifier: Notifier, /) -> None:
         """Hand in what the source finds, for ever. Raises what it raises, and `ScanError`."""
+        if self._prepare is not None:
+            await self._prepare()
+            self._prepare = None
         try:
             while True:
                 self._asked.clear()

@@ -5,15 +5,17 @@ from collections.abc import Callable, Collection, Mapping
 
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.events import DevicesHeld, DevicesReleased
+from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.inventory import Inventory
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Clearance, Look, named
 from deviceplugin.domain.timing import Release
-from deviceplugin.domain.tree import Devices
+from deviceplugin.domain.tree import Devices, FrozenTree
 
 Boards = Callable[[], Mapping[ResourceName, Board]]
 """Returns the boards of all resources that are served now."""
@@ -24,21 +26,34 @@ Publish = Callable[[ResourceName, Board, Inventory], None]
 class RetainHeld:
     """Asks the holders when a resource is new, and then only while something has vanished.
 
+    Or while a device cannot be where the rules would put it because of what is held.
+
     Such a look at a resource begins only when each stream has been sent that the devices are
     Unhealthy, and counts only if the streams are still the same in the end. What it leads to, the
     rule of `domain.retention` says.
     """
 
-    def __init__(
-        self, *, ask_holders: AskHolders, clock: Clock, timing: Release, journal: Journal
+    def __init__(  # noqa: PLR0913 - they go by name
+        self,
+        *,
+        ask_holders: AskHolders,
+        holds: KnownHolds,
+        look_again: Callable[[], None],
+        clock: Clock,
+        timing: Release,
+        journal: Journal,
     ) -> None:
-        """Know nothing yet."""
+        """Look at nothing yet; `look_again` is called when devices may be offered otherwise."""
+        self._holds = holds
+        self._look_again = look_again
         self._ask_holders = ask_holders
         self._clock = clock
         self._timing = timing
         self._journal = journal
         self._vanished = asyncio.Event()
         self._clearances: dict[ResourceName, Clearance] = {}
+        self._in_the_way: Holds = NOTHING_HELD
+        self._ways: dict[ResourceName, Clearance] = {}
 
     async def recall(
         self, resources: Mapping[ResourceName, Devices]
@@ -52,8 +67,28 @@ class RetainHeld:
         answers = await asyncio.gather(*map(self._ask_holders, resources))
         held = dict(zip(resources, map(named, answers), strict=True))
         for name, found in resources.items():
+            self._holds.learn(name, held[name])
             self._tell_held(name, held[name].keys() - found.keys())
         return {name: Inventory().keep(each) for name, each in held.items()}
+
+    def takes_all_into_account(self, tree: FrozenTree) -> bool:
+        """Say whether a tree may be advertised, by what is held now; if not, ask for another one.
+
+        One that was made before a device was given out, and has it elsewhere or not at all, would
+        let it be given out again.
+        """
+        if tree.minded is None:
+            return True
+        if any(
+            each.id not in tree.resources.get(each.resource, {})
+            for each in self._holds() - tree.minded.held
+        ):
+            self._look_again()
+            return False
+        self._in_the_way = tree.minded.in_the_way
+        if self._in_the_way:
+            self._vanished.set()
+        return True
 
     def notice(self, inventory: Inventory) -> None:
         """Take note that this is served now."""
@@ -67,13 +102,16 @@ class RetainHeld:
             await self._clock.sleep(self._timing.apart)
             waiting = _waiting(boards())
             await asyncio.gather(
-                *(self._look(name, board, boards, publish) for name, board in waiting.items())
+                *(self._look(name, board, boards, publish) for name, board in waiting.items()),
+                *(self._clear(name, boards) for name in _resources(self._in_the_way)),
             )
             left = _waiting(boards())
             self._clearances = {
                 name: known for name, known in self._clearances.items() if name in left
             }
-            if not left:
+            ways = _resources(self._in_the_way)
+            self._ways = {name: known for name, known in self._ways.items() if name in ways}
+            if not left and not ways:
                 self._vanished.clear()
 
     async def _look(
@@ -95,10 +133,39 @@ class RetainHeld:
         verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
         self._clearances[name] = verdict.clearance
         held = named(answers)
+        self._holds.learn(name, held)
+        self._holds.let_go({Hold(name, key) for key in verdict.released})
         self._tell_held(name, held.keys() - board.inventory.devices.keys())
         publish(name, board, board.inventory.keep(held).release(verdict.released))
         if verdict.released:
             self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))
+
+    async def _clear(self, name: ResourceName, boards: Boards) -> None:
+        """Look whether anybody holds what is in the way, by the rule for what vanished.
+
+        It may be listed as Healthy: who is given it meanwhile is known of, so it counts as another
+        one then.
+        """
+        streams, begun, before = _streams(boards()), self._clock.now(), self._given(name)
+        answers = await self._ask_holders(name)
+        self._holds.learn(name, named(answers))
+        now = self._given(name)
+        still = {key: times for key, times in now.items() if before.get(key) == times}
+        if _streams(boards()) != streams:
+            return
+        look = Look(stream=streams, begun=begun, vanished=still, answers=answers)
+        verdict = self._ways.get(name, Clearance()).judge(look, self._timing)
+        self._ways[name] = verdict.clearance
+        if verdict.released:
+            gone = {Hold(name, key) for key in verdict.released}
+            self._in_the_way -= gone
+            self._holds.let_go(gone)
+            self._look_again()
+
+    def _given(self, name: ResourceName) -> Mapping[DeviceId, int]:
+        """Return how often what is in the way of a resource was given out."""
+        here = (each for each in self._in_the_way if each.resource == name)
+        return {each.id: self._holds.times(each) for each in here}
 
     def _tell_held(self, name: ResourceName, missing: Collection[DeviceId]) -> None:
         if missing:
@@ -111,3 +178,12 @@ def _texts(ids: Collection[DeviceId]) -> tuple[str, ...]:
 
 def _waiting(boards: Mapping[ResourceName, Board]) -> Mapping[ResourceName, Board]:
     return {name: board for name, board in boards.items() if board.inventory.vanished}
+
+
+def _resources(holds: Holds) -> frozenset[ResourceName]:
+    return frozenset(each.resource for each in holds)
+
+
+def _streams(boards: Mapping[ResourceName, Board]) -> int:
+    """Return a number that changes whenever a stream of any of them opens or ends."""
+    return max((board.audience for board in boards.values()), default=0)

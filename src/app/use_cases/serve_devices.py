@@ -1,6 +1,6 @@
 """Answer what a kubelet asks about one resource."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 
 import attrs
@@ -31,6 +31,13 @@ from deviceplugin.domain.ports.driving.device_plugin import (
 from deviceplugin.domain.preference import Policy
 from deviceplugin.domain.resources import ResourceName
 
+GiveOut = Callable[[ResourceName, Collection[DeviceId]], None]
+"""Takes note of devices that a container is given."""
+
+
+def note_nothing(_resource: ResourceName, _ids: Collection[DeviceId], /) -> None:
+    """Take no note: the devices can be offered in one way alone."""
+
 
 @attrs.frozen(kw_only=True)
 class ServeDevices(AdvertisesDevices):
@@ -41,6 +48,7 @@ class ServeDevices(AdvertisesDevices):
     journal: Journal
     code: AuthorCode
     look_again: Callable[[], None]
+    give_out: GiveOut = note_nothing
     allocator: Allocator | None = None
     post_allocator: PostAllocator | None = None
     given: GivenNodes | None = None
@@ -61,6 +69,8 @@ class ServeDevices(AdvertisesDevices):
         """Return the grant; an id that is unknown or ill wakes the scan: our list may be old."""
         try:
             request = select(self.resource, self.board.inventory.devices, ids)
+            # Before anything is waited for: no look may miss it that is taken meanwhile.
+            self.give_out(self.resource, request.devices)
             grant = await self._grant(request)
         except Exception as error:
             self._refused(ids, error)
@@ -146,6 +156,7 @@ class OpenResource:
     code: AuthorCode
     look_again: Callable[[], None]
     policy_of: Callable[[ResourceName], Policy | None]
+    give_out: GiveOut = note_nothing
 
     def __call__(self, resource: ResourceName, board: Board) -> DevicePlugin:
         """Return the resource's front."""
@@ -160,6 +171,7 @@ class OpenResource:
                 journal=self.journal,
                 code=self.code,
                 look_again=self.look_again,
+                give_out=self.give_out,
                 allocator=self.author if isinstance(self.author, Allocator) else None,
                 post_allocator=self.author if isinstance(self.author, PostAllocator) else None,
                 given=given,

@@ -2,75 +2,122 @@
 
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Final
 
 import attrs
 
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
+from deviceplugin.domain.discovery.assortment import Skip, shown
+from deviceplugin.domain.discovery.conflicts import dealt_out
 from deviceplugin.domain.discovery.guests import Guests
-from deviceplugin.domain.discovery.identity import Identities, identify
+from deviceplugin.domain.discovery.holding import (
+    Whereabouts,
+    in_the_way,
+    ours,
+    stays,
+    steadied,
+    still,
+)
+from deviceplugin.domain.discovery.identity import NOBODY, Identities, Known, identify
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.offer import Offer, offer
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.discovery.units import Unit, assemble
+from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.sharing import devices_of
 from deviceplugin.domain.tree import Devices
 
-NOTHING: Mapping[ResourceName, Devices] = {}
-NOBODY: Identities = {}
+NOTHING: Final[Mapping[ResourceName, Devices]] = {}
+NOWHERE: Final[Whereabouts] = {}
 _text: Final = attrgetter("value")
+
+
+def _places(unit: Unit) -> tuple[Known, ...]:
+    if len(unit.members) == 1 and unit.known.place == unit.lead.identity:
+        return (unit.known,)
+    return tuple(map(Known.of, unit.members))
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Arrangement:
-    """What is offered of each resource that has a device, and what was passed over."""
+    """What is offered of each resource that has a device, and what was passed over.
 
-    dealt: Assortment
-    offers: Mapping[ResourceName, tuple[Offer, ...]]
-    skips: tuple[Skip, ...]
-    identities: Identities
+    `disputed` are those that are contested where that is an error. `remembered` is where what is
+    held was offered last, and `in_the_way` what is held of devices that are therefore not where
+    the rules alone would put them.
+    """
+
+    offers: Mapping[ResourceName, tuple[Offer, ...]] = MappingProxyType({})
+    skips: tuple[Skip, ...] = ()
+    disputed: tuple[Skip, ...] = ()
+    identities: Identities = NOBODY
+    remembered: Whereabouts = NOWHERE
+    in_the_way: Holds = NOTHING_HELD
+
+    @property
+    def whereabouts(self) -> Whereabouts:
+        """Where all is that is offered or held."""
+        offered = (
+            (Hold(resource, each.id), _places(each.unit))
+            for resource, offers in self.offers.items()
+            for each in offers
+        )
+        return {**self.remembered, **dict(offered)}
 
 
-def arrange(
+def arrange(  # noqa: PLR0913 - what was before, by name
     rules: Rulebook,
     seen: Sequence[Sighting],
     *,
     before: Mapping[ResourceName, Devices] = NOTHING,
     identities: Identities = NOBODY,
+    held: Holds = NOTHING_HELD,
+    whereabouts: Whereabouts = NOWHERE,
 ) -> Arrangement:
     """Return what sightings come to, in whatever order they are.
 
     `before` is what was offered last: a limited resource keeps what it has. `identities` are the
-    ids given so far.
+    ids given so far. What is `held` stays what it is, by its last `whereabouts` or its id.
     """
+    held = ours(rules, held)
     guests = Guests(seen)
-    dealt = assort(rules, seen, guests)
-    units = assemble(rules, dealt, guests)
-    given, known = identify((each.known for found in units.values() for each in found), identities)
+    staying = stays(rules, seen, held, whereabouts)
+    dealt, disputed = dealt_out(rules, seen, guests, staying)
+    steady = steadied(rules, assemble(rules, dealt, guests), staying)
+    units = steady.units
+    every = (each.known for found in units.values() for each in found)
+    given, known = identify(every, identities, steady.ids)
     ids = {each.place: key for key, each in given.items()}
     offers: dict[ResourceName, tuple[Offer, ...]] = {}
-    skips = list(dealt.skips)
+    skips = [*dealt.skips, *steady.skips]
     for rule in rules:
         if rule.resource not in units:
             continue
         by_id = {ids[unit.known.place]: unit for unit in units[rule.resource]}
-        chosen = _chosen(rule, by_id, before.get(rule.resource, {}))
+        chosen = _chosen(rule, by_id, before.get(rule.resource, {}), steady.ids)
         offers[rule.resource] = tuple(offer(rule, by_id[key], key) for key in chosen)
         if len(chosen) < len(by_id):
             skips += [_beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*chosen})]
-    return Arrangement(dealt=dealt, offers=offers, skips=tuple(skips), identities=known)
+    return Arrangement(
+        offers=offers,
+        skips=tuple(skips),
+        disputed=disputed,
+        identities=known,
+        remembered=still(whereabouts, staying, held),
+        in_the_way=in_the_way(rules, (*skips, *disputed), staying),
+    )
 
 
 def _chosen(
-    rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices
+    rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices, held: Identities
 ) -> Sequence[DeviceId]:
-    """Return the units that are offered: those that were before go first, then lower ids."""
+    """Return the units that are offered: those held go first, then those that were before."""
     if rule.provision.limit is None:
         return sorted(units, key=_text)
     had = set(devices_of(before).values())
-    first = sorted(units, key=lambda key: (key not in had, key))
+    first = sorted(units, key=lambda key: (key not in held, key not in had, key))
     return sorted(first[: rule.provision.limit])
 
 

@@ -1,45 +1,44 @@
 """Which resource gets which device: each goes to the first rule that matches, and to no other.
 
-Two nodes can be one physical device. If one of them belongs to a resource, the other is not given
-to another one, else two pods would share what each was promised alone:
+Two nodes can be one physical device, see `wholes`. If one of them belongs to a resource, the other
+is not given to another one, else two pods would share what each was promised alone.
 
-- nodes of one number, whatever their names;
-- a whole and its parts: a USB device and what is on it, a disk and its partitions;
-- the nodes that the kernel makes of one graphics card: card0 and renderD128.
-
-Parts of a card that do not contain each other (two ports, two partitions, a card's clock and its
-I2C bus) are devices of their own.
+A device that is held stays with the resource by which it is, whatever the order; see `holding`.
 
 What comes along with a device by its place in the hardware is taken with it: no later rule gets
 it. It may come along with devices of other resources, too, as a sound card's controls do.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
 
 import attrs
 
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.discovery.provision import Relation
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.discovery.staying import NOBODY_STAYS, Stay, Stays
+from deviceplugin.domain.discovery.wholes import Places
 from deviceplugin.domain.resources import ResourceName
-
-_WHOLES: Final = frozenset({"usb", "block"})
-"""Subsystems whose devices have a node for all that is below them."""
 
 
 @attrs.frozen(kw_only=True)
 class Skip:
-    """A candidate that a rule matches and does not get; contested if another resource has it."""
+    """A candidate that a rule matches and does not get; contested if another resource has it.
+
+    It is `held` if it is not given since a container may hold it otherwise. `place` tells it from
+    all others, and `owner` is the resource that has it.
+    """
 
     resource: ResourceName
     device: str
     reason: str
     is_contested: bool = False
+    is_held: bool = False
+    place: str = ""
+    owner: ResourceName | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -54,13 +53,25 @@ class Assortment:
     owner: Callable[[Candidate, ResourceName], ResourceName | None]
 
 
-def assort(rules: Rulebook, sightings: Iterable[Sighting], guests: Guests) -> Assortment:
+def assort(
+    rules: Rulebook,
+    sightings: Iterable[Sighting],
+    guests: Guests,
+    stays: Stays = NOBODY_STAYS,
+) -> Assortment:
     """Hand out the candidates; the order in which they were seen does not matter."""
     claimed: dict[ResourceName, list[Sighting]] = defaultdict(list)
+    staying: list[Sighting] = []
     for each in sightings:
-        if each.claims:
+        if each.candidate.identity in stays:
+            staying.append(each)
+        elif each.claims:
             claimed[each.claims[0].resource].append(each)
     hand = _Hand()
+    for each in sorted(staying, key=lambda one: one.candidate.identity):
+        hand.keep(each.claims, each.candidate, stays[each.candidate.identity])
+    for rule in rules if staying else ():
+        hand.bring(rule, guests)
     for rule in rules:
         for each in sorted(claimed[rule.resource], key=lambda one: one.candidate.identity):
             hand.out(each.claims, each.candidate)
@@ -75,10 +86,10 @@ class _Hand:
         self._found: dict[ResourceName, list[Candidate]] = defaultdict(list)
         self._skips: list[Skip] = []
         self._owners: dict[str, ResourceName] = {}
-        self._places = _Places()
+        self._places = Places()
         self._has_guests = False
         self._guest_owners: dict[str, ResourceName] = {}
-        self._guest_places = _Places()
+        self._guest_places = Places()
 
     def out(self, claims: tuple[ResourceRule, ...], candidate: Candidate) -> None:
         """Give the candidate to the first of the rules that claim it."""
@@ -88,14 +99,33 @@ class _Hand:
                 self._skips.append(skip)
             else:
                 self._found[rule.resource].append(candidate)
-                self._places.occupy(candidate, rule.resource)
-                if candidate.node:
-                    self._owners[candidate.node.device] = rule.resource
+                self._occupy(candidate, rule.resource)
+
+    def keep(self, claims: tuple[ResourceRule, ...], candidate: Candidate, stay: Stay) -> None:
+        """Give the candidate to the resource by which it is held; if not to that, to none."""
+        owner = stay.hold.resource
+        reason = str(stay)
+        for rule in claims:
+            if not stay.is_sure or rule.resource != owner:
+                skip = _skipped(rule, candidate, reason, owner=owner)
+                self._skips.append(attrs.evolve(skip, is_held=reason == str(stay)))
+            elif fault := _fault(candidate.node, rule):
+                self._skips.append(_skipped(rule, candidate, fault))
+            else:
+                self._found[owner].append(candidate)
+                # What follows would not get it either if nobody held it.
+                reason = f"its device node already belongs to {owner}"
+        self._occupy(candidate, owner)
+
+    def _occupy(self, candidate: Candidate, resource: ResourceName) -> None:
+        self._places.occupy(candidate, resource)
+        if candidate.node:
+            self._owners[candidate.node.device] = resource
 
     def bring(self, rule: ResourceRule, guests: Guests) -> None:
         """Take with a rule's devices what comes along by its place in the hardware."""
         for number, companion in enumerate(rule.provision.companions):
-            if companion.relation is Relation.DEVICE:
+            if not companion.takes:
                 continue
             for host in self._found.get(rule.resource, ()):
                 for guest in guests.of(rule, number, host):
@@ -134,12 +164,7 @@ class _Hand:
             reason = f"it is part of what already belongs to {owner}" if owner else ""
         if not reason and self._has_guests and (owner := self._host(candidate, resource)):
             reason = f"it comes along with what already belongs to {owner}"
-        contested = owner is not None and owner != resource
-        return (
-            Skip(resource=resource, device=shown(candidate), reason=reason, is_contested=contested)
-            if reason
-            else None
-        )
+        return _skipped(rule, candidate, reason, owner=owner) if reason else None
 
     def _host(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
         """Return another resource with a device of which the candidate comes along."""
@@ -149,55 +174,17 @@ class _Hand:
         return self._guest_places.owner(candidate, resource)
 
 
-class _Places:
-    """Which resources have what is at, above and below each place in sysfs."""
-
-    def __init__(self) -> None:
-        self._units: dict[str, ResourceName] = {}
-        self._wholes: dict[str, ResourceName] = {}
-        self._occupied: list[tuple[str, ResourceName]] = []
-        self._below: dict[str, set[ResourceName]] = defaultdict(set)
-
-    def occupy(self, candidate: Candidate, resource: ResourceName) -> None:
-        """Let a resource have what is at the candidate's place."""
-        self._units[_unit(candidate)] = resource
-        if candidate.subsystem in _WHOLES:
-            self._wholes[candidate.devpath] = resource
-        self._occupied.append((candidate.devpath, resource))
-
-    def owner(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
-        """Return another resource that has the device, a whole that it is part of, or a part."""
-        owner = self._units.get(_unit(candidate))
-        if owner is not None and owner != resource:
-            return owner
-        if self._wholes:
-            for place in _above(candidate.devpath):
-                owner = self._wholes.get(place)
-                if owner is not None and owner != resource:
-                    return owner
-        if candidate.subsystem in _WHOLES:
-            return min(self._parts(candidate.devpath) - {resource}, default=None)
-        return None
-
-    def _parts(self, path: str) -> set[ResourceName]:
-        """Return the resources that have a part of a whole."""
-        # Few devices are wholes: what is above all others is gone through once one is met.
-        for place, resource in self._occupied:
-            for above in _above(place):
-                self._below[above].add(resource)
-        self._occupied.clear()
-        return self._below[path]
-
-
-def _unit(candidate: Candidate) -> str:
-    """Return the place of all nodes that are one device."""
-    card, drm, _ = candidate.devpath.rpartition("/drm/")
-    return card + drm if candidate.subsystem == "drm" and card else candidate.identity
-
-
-def _above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
+def _skipped(
+    rule: ResourceRule, candidate: Candidate, reason: str, *, owner: ResourceName | None = None
+) -> Skip:
+    return Skip(
+        resource=rule.resource,
+        device=shown(candidate),
+        reason=reason,
+        is_contested=owner is not None and owner != rule.resource,
+        place=candidate.identity,
+        owner=owner,
+    )
 
 
 def _fault(node: Node | None, rule: ResourceRule) -> str:

@@ -7,10 +7,12 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.discovery.arrangement import Arrangement, arrange
-from deviceplugin.domain.discovery.assortment import Assortment, Skip, shown
+from deviceplugin.domain.discovery.arrangement import NOWHERE, Arrangement, arrange
+from deviceplugin.domain.discovery.assortment import Skip, shown
 from deviceplugin.domain.discovery.events import (
     DeviceContested,
+    DeviceDisputed,
+    DeviceStaysHeld,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
     ResourceUnmatched,
@@ -20,14 +22,17 @@ from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.discovery.identity import Identities, Known
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
-from deviceplugin.domain.errors import ScanError
+from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.events import DeviceSkipped, Event
+from deviceplugin.domain.holds import NOTHING_HELD, Holds, Minded
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.sharing import shared
 from deviceplugin.domain.tree import Devices, DeviceTree
 
 _NO_OUTCOMES: Final[Mapping[Probe, Outcome]] = MappingProxyType({})
+_WAY_OUT: Final = (
+    "Narrow one of them with 'exclude', or let the first one win with 'on_conflict: first'"
+)
 _SHOWN: Final = 5
 """Skipped devices shown at most where a resource is left with none; the rest are counted."""
 
@@ -38,7 +43,9 @@ class Discovery:
 
     `served` are the resources to offer, with devices or without; `notes` say what is odd in this
     scan, and `unmatched` why a resource has no devices. `identities` are the ids given so far, and
-    `diagnosis` is what is believed of the health of each.
+    `diagnosis` is what is believed of the health of each. `minded` is what is held and was taken
+    into account, by the `arrangement` of the devices. `dispute` says which devices
+    nobody gets because several resources claim them, where that is an error, and what to do.
     """
 
     devices: Mapping[ResourceName, Devices] = attrs.field(factory=dict[ResourceName, Devices])
@@ -48,11 +55,14 @@ class Discovery:
         factory=dict[ResourceName, ResourceUnmatched]
     )
     identities: Identities = attrs.field(factory=dict[DeviceId, Known])
+    arrangement: Arrangement = attrs.field(factory=Arrangement)
     diagnosis: Diagnosis = attrs.field(factory=Diagnosis)
+    minded: Minded = attrs.field(factory=Minded)
+    dispute: str = ""
 
     def tree(self) -> DeviceTree:
         """Return a tree for whoever asked for the scan to keep."""
-        tree = DeviceTree()
+        tree = DeviceTree(minded=self.minded)
         for resource in sorted(self.served):
             tree.add_type(str(resource))
         for resource, devices in self.devices.items():
@@ -60,6 +70,22 @@ class Discovery:
             for key, info in devices.items():
                 tree.add_device(name, key, info)
         return tree
+
+    def has_minded(self, held: Holds) -> bool:
+        """Say whether the same comes of it if just this is held.
+
+        So it is if what is held now beyond what was is offered as it is held, and nothing that is
+        free now was in the way.
+        """
+        new = held - self.minded.held
+        stay = all(hold.id in self.devices.get(hold.resource, {}) for hold in new)
+        return stay and self.minded.in_the_way <= held
+
+    def minding(self, held: Holds) -> "Discovery":
+        """Return the same, with what is held now; for what `has_minded` it."""
+        if held == self.minded.held:
+            return self
+        return attrs.evolve(self, minded=attrs.evolve(self.minded, held=held))
 
     def under(self, older: Rulebook, newer: Rulebook) -> "Discovery":
         """Return what of this still counts for a discovery by newer rules.
@@ -92,19 +118,24 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
     remarks: Iterable[Event] = (),
     outcomes: Mapping[Probe, Outcome] = _NO_OUTCOMES,
     at: float = 0.0,
+    held: Holds = NOTHING_HELD,
 ) -> Discovery:
     """Return what sightings come to, in whatever order they are.
 
     Of a candidate that some rule matches, everything must be known. `before` is the last
     discovery: a resource that once had a device stays served, and a device keeps its id. `remarks`
     are the scanner's own, `outcomes` what probes have answered by `at`, in seconds by some clock.
-    Raises `ScanError` for a device that two resources claim, if that is how
-    the rules want it.
+    What containers may have `held` stays with its resource under its id, or is not offered.
     """
     seen = tuple(sightings)
-    found = arrange(rules, seen, before=before.devices, identities=before.identities)
-    if rules.on_conflict is OnConflict.ERROR:
-        _refuse_contested(found.dealt)
+    found = arrange(
+        rules,
+        seen,
+        before=before.devices,
+        identities=before.identities,
+        held=held,
+        whereabouts=before.arrangement.whereabouts if held else NOWHERE,
+    )
     diagnosis = examine(rules, found.offers, before.diagnosis, outcomes, at)
     devices = {
         rule.resource: shared(
@@ -125,25 +156,25 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
             if rule.resource not in devices
         },
         identities=found.identities,
+        arrangement=found,
         diagnosis=diagnosis,
+        minded=Minded(held=held, in_the_way=found.in_the_way),
+        dispute=_dispute(found.disputed),
     )
 
 
-def _refuse_contested(dealt: Assortment) -> None:
-    contested = [skip for skip in dealt.skips if skip.is_contested]
-    if contested:
-        texts = _shown(
-            contested, lambda skip: f"{skip.device}: {skip.resource}, but {skip.reason}"
-        )
-        raise ScanError(
-            f"resources claim the same device: {'; '.join(texts)}. Narrow one of them with "
-            "'exclude', or let the first one win with 'on_conflict: first'"
-        )
+def _dispute(disputed: Sequence[Skip]) -> str:
+    texts = _shown(disputed, lambda skip: f"{skip.device}: {skip.resource}, but {skip.reason}")
+    return f"resources claim the same device: {'; '.join(texts)}. {_WAY_OUT}" if texts else ""
 
 
 def _notes(found: Arrangement) -> Iterator[Event]:
+    for skip in found.disputed:
+        reason = f"{skip.reason}, so that nobody gets it. {_WAY_OUT}"
+        yield DeviceDisputed(resource=skip.resource, device=skip.device, reason=reason)
     for skip in found.skips:
         kind = DeviceContested if skip.is_contested else DeviceSkipped
+        kind = DeviceStaysHeld if skip.is_held else kind
         yield kind(resource=skip.resource, device=skip.device, reason=skip.reason)
     for resource, offers in found.offers.items():
         for unit in (each.unit for each in offers):
@@ -156,7 +187,8 @@ def _unmatched(
     rule: ResourceRule, seen: tuple[Sighting, ...], found: Arrangement
 ) -> ResourceUnmatched:
     kind = ResourceUnmatched if rule.advertise_empty else OptionalResourceUnmatched
-    skips = tuple(skip for skip in found.skips if skip.resource == rule.resource)
+    all_ = (*found.disputed, *found.skips)
+    skips = tuple(skip for skip in all_ if skip.resource == rule.resource)
     rulings = explain(rule, (each.candidate for each in seen))
     reasons = _shown(skips, lambda skip: f"{skip.device}: {skip.reason}")
     reasons = reasons or tuple(map(str, rulings))

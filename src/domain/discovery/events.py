@@ -40,6 +40,16 @@ class DeviceContested(DeviceSkipped):
 
 
 @attrs.frozen(kw_only=True)
+class DeviceDisputed(DeviceContested):
+    """A device that several resources claim is offered by none, since that is an error here."""
+
+
+@attrs.frozen(kw_only=True)
+class DeviceStaysHeld(DeviceContested):
+    """A device that matches a resource is not given to it: a container may hold it otherwise."""
+
+
+@attrs.frozen(kw_only=True)
 class DeviceUnwell(ResourceEvent):
     """A device is there and cannot be used now: told when it begins, with the reason then."""
 

@@ -45,34 +45,41 @@ class Known:
 
 Identities = Mapping[DeviceId, Known]
 """Every id that was given, with the device that has it or had it last."""
+NOBODY: Final[Identities] = MappingProxyType({})
 
 
-def identify(devices: Iterable[Known], before: Identities) -> tuple[Identities, Identities]:
+def identify(
+    devices: Iterable[Known], before: Identities, settled: Identities = NOBODY
+) -> tuple[Identities, Identities]:
     """Return the ids of devices, and every id known from now; in whatever order they are.
 
-    The ids are of all resources: none is given twice.
+    The ids are of all resources: none is given twice. Those of the `settled` devices are certain.
     """
     present = tuple(devices)
-    kept = _kept(present, before)
+    kept = _kept(present, before, settled)
     owners = set(kept.values())
     fresh = [each for each in present if each not in owners]
     given = {**kept, **_told_apart(fresh, kept)}
     return MappingProxyType(given), MappingProxyType({**before, **given})
 
 
-def _kept(present: Sequence[Known], before: Identities) -> dict[DeviceId, Known]:
+def _kept(
+    present: Sequence[Known], before: Identities, certain: Identities
+) -> dict[DeviceId, Known]:
     """Return the ids of devices that had one.
 
     Those that have not changed at all come first, then those that another name or place was given
     to, then those of which more or less can be read now.
     """
     if not before:
-        return {}
-    had = {known: key for key, known in before.items()}
-    kept = {had[each]: each for each in present if each in had}
+        return dict(certain)
+    had = {known: key for key, known in before.items() if key not in certain}
+    placed = set(certain.values())
+    kept = {had[each]: each for each in present if each in had and each not in placed}
+    kept.update(certain)
     settled = set(kept.values())
     now = _groups(present, settled)
-    for traits, then in _groups(before.values(), settled).items():
+    for traits, then in _groups(had, settled).items():
         if traits.known and len(now.get(traits, ())) == len(then):
             kept.update((had[old], new) for old, new in zip(then, now[traits], strict=True))
     at = {known.place: key for key, known in before.items() if key not in kept}
@@ -96,19 +103,19 @@ def _groups(devices: Iterable[Known], settled: Iterable[Known]) -> Mapping[Trait
 
 def _told_apart(fresh: Sequence[Known], kept: Iterable[DeviceId]) -> dict[DeviceId, Known]:
     """Return ids for devices that have none: each as short as it can be told from the others."""
-    names = {each: _names(each) for each in fresh}
-    ids = {each: next(called) for each, called in names.items()}
+    called = {each: names(each) for each in fresh}
+    ids = {each: next(could) for each, could in called.items()}
     taken = set(kept)
     while True:
         count = Counter(ids.values())
         alike = [each for each, key in ids.items() if count[key] > 1 or key in taken]
-        longer = {each: name for each in alike if (name := next(names[each], None))}
+        longer = {each: name for each in alike if (name := next(called[each], None))}
         if not longer:
             return {key: each for each, key in ids.items()}
         ids.update(longer)
 
 
-def _names(known: Known) -> Iterator[DeviceId]:
+def names(known: Known) -> Iterator[DeviceId]:
     """Yield what the device may be called, from the shortest to what nothing else can have."""
     return (DeviceId.shorten(_plain(text)) for text in _texts(known) if text)
 

@@ -54,6 +54,11 @@ class Companion:
                 "end it with '/', or put a fact into it, such as {name}"
             )
 
+    @property
+    def takes(self) -> bool:
+        """Whether what comes along is the resource's own, by its place in the hardware."""
+        return self.relation is not Relation.DEVICE
+
     def __str__(self) -> str:
         """Return it as a configuration has it."""
         return f"{self.relation.value}: {{{self.wanted}}}"

@@ -111,7 +111,7 @@ class OnConflict(Enum):
     FIRST = "first"
     """The first one in the file gets it; the others are told."""
     ERROR = "error"
-    """Nothing is offered until the rules are mended."""
+    """Nobody gets it until the rules are mended."""
 
 
 class Rulebook:

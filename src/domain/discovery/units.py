@@ -69,6 +69,14 @@ def assemble(
     )
 
 
+def grouped(
+    rule: ResourceRule, found: Iterable[Candidate]
+) -> Iterator[tuple[tuple[Candidate, ...], Known]]:
+    """Yield what would be the units of devices, with what each would be known by."""
+    for common, members in _groups(rule, found):
+        yield members, _known(rule, common, members)
+
+
 def _groups(
     rule: ResourceRule, found: Iterable[Candidate]
 ) -> Iterator[tuple[str, tuple[Candidate, ...]]]:

@@ -118,6 +118,22 @@ class HoldersContract:
         assert [answer.held.keys() for answer in answers] == [_ids("a"), _ids("b")] * 50
 
     @law
+    async def test_names_every_resource_that_is_held(self, world: HoldersWorld) -> None:
+        """Whether anybody asked about it or not; what is not held is not named."""
+        assert await soon(world.holders.all_holders()) == {}
+        await world.hold(WIDGET, "a", "b")
+        await world.hold(GADGET, "a")
+        answer = await soon(world.holders.all_holders())
+        assert {name: each.held.keys() for name, each in answer.items()} == {
+            WIDGET: _ids("a", "b"),
+            GADGET: _ids("a"),
+        }
+        assert {each.complete for each in answer.values()} == {self.complete}
+        await world.free(WIDGET, "a", "b")
+        held = (await soon(world.holders.all_holders())).get(WIDGET, Holdings()).held
+        assert held.keys() == _ids()
+
+    @law
     async def test_who_gives_up_takes_nobody_along(self, world: HoldersWorld) -> None:
         """Any of those who ask at once may be cancelled; the others are answered."""
         await world.hold(WIDGET, "a")
@@ -139,6 +155,8 @@ class HoldersContract:
         assert all(isinstance(each, HoldersUnknownError) and str(each) for each in failures)
         with pytest.raises(HoldersUnknownError):
             await soon(world.holders.holders(GADGET))
+        with pytest.raises(HoldersUnknownError):
+            await soon(world.holders.all_holders())
         await world.recover()
         await self._names(world, WIDGET, "a")
 

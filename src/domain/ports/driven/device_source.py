@@ -24,7 +24,11 @@ class DeviceSource(Protocol):
 
 
 class RuledSource(DeviceSource, Protocol):
-    """Finds devices by rules, others of which may take their place while it is in use."""
+    """Finds devices by rules, others of which may take their place while it is in use.
+
+    Told what containers may hold, it lets a device that is held keep its resource and its id for
+    as long, or offers it in no way at all; a tree says what it took into account.
+    """
 
     @abstractmethod
     def follow(self, rules: "Rulebook") -> None:

@@ -1,6 +1,7 @@
 """Who knows which devices containers hold."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Protocol
 
 from deviceplugin.domain.resources import ResourceName
@@ -15,5 +16,13 @@ class Holders(Protocol):
         """Return which devices of `resource`, and of no other, containers hold.
 
         The answer is never older than the question. Raises `HoldersUnknownError`.
+        """
+        ...
+
+    @abstractmethod
+    async def all_holders(self) -> Mapping[ResourceName, Holdings]:
+        """Return the same of each resource of which containers hold a device, whoever offers it.
+
+        Raises `HoldersUnknownError`.
         """
         ...

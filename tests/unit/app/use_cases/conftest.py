@@ -23,6 +23,7 @@ from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
+from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
@@ -192,6 +193,8 @@ class Machine:
         self.registrar = StrictRegistrar(self.kubelet, self.clock)
         self.holders = MemoryHolders()
         self.hints = MemoryHolders(complete=False)
+        self.holds = KnownHolds()
+        self.looks = 0
         self.retain = RetainHeld(
             ask_holders=AskHolders(
                 (self.holders, self.hints),
@@ -199,6 +202,8 @@ class Machine:
                 seconds=TIMING.release.answer,
                 journal=self.journal,
             ),
+            holds=self.holds,
+            look_again=self.look_again,
             clock=self.clock,
             timing=TIMING.release,
             journal=self.journal,
@@ -240,8 +245,13 @@ class Machine:
             code=AuthorCode(worker=InlineWorker(), clock=self.clock, seconds=10.0),
             look_again=lambda: None,
             policy_of=lambda _: None,
+            give_out=self.holds.give_out,
         )
         return open_resource(resource, board)
+
+    def look_again(self) -> None:
+        """Count how often a look was asked for."""
+        self.looks += 1
 
     def keep(self, plugin: DevicePlugin) -> KeepRegistered:
         """Return what keeps a resource registered here."""

@@ -85,6 +85,36 @@ async def test_a_source_is_asked_at_once_and_then_regularly() -> None:
         assert polling.source.asked == 4
 
 
+async def test_what_has_to_be_known_before_the_first_look_is_waited_for_once() -> None:
+    """Also if a look fails and the scan begins anew."""
+    clock, source, latest = ManualClock(), CountingSource(), LatestTree("color.example")
+    known = asyncio.Event()
+    prepared: list[int] = []
+
+    async def prepare() -> None:
+        prepared.append(source.asked)
+        await known.wait()
+
+    poll = PollSource(
+        source,
+        worker=InlineWorker(),
+        clock=clock,
+        journal=MemoryJournal(),
+        seconds=5.0,
+        prepare=prepare,
+    )
+    source.error = ScanError("gone")
+    for _ in range(2):
+        scan = asyncio.create_task(poll.scan(latest))
+        await clock.settle()
+        if not known.is_set():
+            assert source.asked == 0
+            known.set()
+        with pytest.raises(ScanError):
+            await scan
+    assert (prepared, source.asked) == ([0], 2)
+
+
 async def test_a_source_is_asked_at_once_when_somebody_asks_for_a_look() -> None:
     async with Polling() as polling:
         await polling.clock.settle()

@@ -11,6 +11,7 @@ from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.board import Board
+from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.app.use_cases.retain_held import RetainHeld
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.errors import UnhealthyDeviceError
@@ -472,7 +473,14 @@ async def test_while_nothing_has_vanished_nothing_wakes_up() -> None:
     """Nor once all is let go: an idle plugin costs nothing."""
     clock, journal = CountingClock(), MemoryJournal()
     ask = AskHolders((), clock=clock, seconds=1.0, journal=journal)
-    retain = RetainHeld(ask_holders=ask, clock=clock, timing=Release(), journal=journal)
+    retain = RetainHeld(
+        ask_holders=ask,
+        holds=KnownHolds(),
+        look_again=lambda: None,
+        clock=clock,
+        timing=Release(),
+        journal=journal,
+    )
     found = Inventory().observe({A: DeviceInfo()})
     board = Board(found.observe({}))
     running = asyncio.create_task(retain.run(lambda: {YELLOW: board}, _publish_nothing))

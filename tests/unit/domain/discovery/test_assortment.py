@@ -2,16 +2,18 @@
 
 from itertools import permutations
 
+import attrs
 import pytest
 
 from deviceplugin.domain.discovery.assortment import Assortment, assort
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
-from deviceplugin.domain.discovery.events import DeviceContested
+from deviceplugin.domain.discovery.events import DeviceContested, DeviceDisputed
 from deviceplugin.domain.discovery.guests import Guests
+from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, lacking
-from deviceplugin.domain.errors import ScanError
-from deviceplugin.testing.rules import Conditions, rule
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.rules import Conditions, alternative, rule
 
 GPU = "/devices/pci0000:00/0000:03:00.0"
 USB = "/devices/pci0000:00/0000:00:14.0/usb1/1-2"
@@ -118,15 +120,67 @@ def test_a_device_that_two_resources_claim_is_one_warning() -> None:
     assert contested(OnConflict.FIRST, first).news_since(first) == ()
 
 
-def test_a_device_that_two_resources_claim_is_an_error_if_that_is_wanted() -> None:
-    """With the way out of it."""
-    with pytest.raises(ScanError) as caught:
-        contested(OnConflict.ERROR)
-    assert str(caught.value) == (
-        f"resources claim the same device: {PORTS[0].devpath}: x.local/serial, but its device "
-        "node already belongs to x.local/modem. Narrow one of them with 'exclude', or let the "
-        "first one win with 'on_conflict: first'"
+def test_a_device_that_two_resources_claim_is_nobodys_if_that_is_an_error() -> None:
+    """Told once, with the way out of it; the others are offered, and no scan fails."""
+    result = contested(OnConflict.ERROR)
+    assert result.devices.keys() == {ResourceName("x.local", "serial")}
+    (info,) = result.devices[ResourceName("x.local", "serial")].values()
+    assert [node.host_path for node in info.nodes] == ["/dev/ttyUSB1"]
+    (told,) = [each for each in result.news_since(Discovery()) if isinstance(each, DeviceDisputed)]
+    assert (str(told.resource), told.device) == ("x.local/serial", PORTS[0].devpath)
+    way_out = (
+        "Narrow one of them with 'exclude', or let the first one win with 'on_conflict: first'"
     )
+    reason = "its device node already belongs to x.local/modem"
+    assert told.reason == f"{reason}, so that nobody gets it. {way_out}"
+    assert result.dispute == (
+        f"resources claim the same device: {PORTS[0].devpath}: x.local/serial, but {reason}. "
+        f"{way_out}"
+    )
+    assert contested(OnConflict.ERROR, result).news_since(result) == ()
+    assert contested(OnConflict.FIRST).dispute == ""
+
+
+def offered(*claims: tuple[str, Conditions], candidates: list[Candidate]) -> set[str]:
+    """Return the names of the resources that have a device if a conflict is an error."""
+    rules = [rule(f"x.local/{name}", match) for name, match in claims]
+    book = Rulebook(rules, on_conflict=OnConflict.ERROR)
+    seen = [book.judge(each, lacking) for each in candidates]
+    return {key.name for key in discover(book, seen, before=Discovery()).devices}
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_of_a_whole_and_its_part_that_are_disputed_nobody_gets_either(
+    order: tuple[int, ...],
+) -> None:
+    """Whoever comes first in the file; a device beside them is not concerned."""
+    claims: list[tuple[str, Conditions]] = [
+        ("disk", {"name": "sda"}),
+        ("partition", {"name": "sda1"}),
+        ("gpu", {"name": "renderD129"}),
+    ]
+    candidates = [DISK, *PARTITIONS, OTHER_GPU]
+    assert offered(*(claims[each] for each in order), candidates=candidates) == {"gpu"}
+
+
+def test_of_a_device_and_what_comes_along_that_are_disputed_nobody_gets_either() -> None:
+    """It cannot be given whole without what another resource claims."""
+    clock = attrs.evolve(device(f"{GPU}/ptp/ptp0", "ptp"), hardware_path=GPU)
+    companion = Companion(
+        relation=Relation.SIBLINGS, wanted=alternative({"subsystem": "ptp"}), optional=True
+    )
+    rules = [
+        attrs.evolve(
+            rule("x.local/gpu", {"subsystem": "drm", "name": "renderD128"}),
+            provision=Provision(companions=(companion,)),
+        ),
+        rule("x.local/clock", {"subsystem": "ptp"}),
+        rule("x.local/other", {"name": "renderD129"}),
+    ]
+    book = Rulebook(rules, on_conflict=OnConflict.ERROR)
+    candidates = [attrs.evolve(RENDER, hardware_path=GPU), clock, OTHER_GPU]
+    seen = [book.judge(each, lacking) for each in candidates]
+    assert {key.name for key in discover(book, seen, before=Discovery()).devices} == {"other"}
 
 
 def test_ids_are_unique_across_resources() -> None:

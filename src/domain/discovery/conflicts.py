@@ -1,0 +1,61 @@
+"""What is done about devices that several resources claim, where that is an error.
+
+Such a device is given to none of them, and nothing else suffers: neither the other devices of
+those resources nor what comes and goes meanwhile.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort
+from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.guests import Guests
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
+from deviceplugin.domain.discovery.staying import Stays
+from deviceplugin.domain.discovery.wholes import is_part_of_one
+from deviceplugin.domain.resources import ResourceName
+
+
+def dealt_out(
+    rules: Rulebook, seen: Sequence[Sighting], guests: Guests, staying: Stays
+) -> tuple[Assortment, tuple[Skip, ...]]:
+    """Return who gets what, and which devices nobody gets because several resources claim them.
+
+    Of a conflict of two, such as a disk and its partition, neither is given.
+    """
+    dealt = assort(rules, seen, guests, staying)
+    if rules.on_conflict is not OnConflict.ERROR:
+        return dealt, ()
+    disputed: list[Skip] = []
+    rule_of = {rule.resource: rule for rule in rules}
+    at = {each.candidate.identity: each.candidate for each in seen}
+    while contested := [each for each in dealt.skips if each.is_contested]:
+        disputed += contested
+        barred = {each.place for each in contested}
+        for skip in contested:
+            barred.update(_rivals(at[skip.place], skip.owner, dealt, rule_of, guests))
+        seen = [each for each in seen if each.candidate.identity not in barred]
+        dealt = assort(rules, seen, guests, staying)
+    return dealt, tuple(disputed)
+
+
+def _rivals(
+    candidate: Candidate,
+    owner: ResourceName | None,
+    dealt: Assortment,
+    rule_of: Mapping[ResourceName, ResourceRule],
+    guests: Guests,
+) -> Iterator[str]:
+    """Yield the devices of another resource because of which one cannot be had."""
+    if owner is None:
+        return
+    for each in dealt.found.get(owner, ()):
+        rule = rule_of[owner]
+        along = (
+            guest
+            for number, companion in enumerate(rule.provision.companions)
+            if companion.takes
+            for guest in guests.of(rule, number, each)
+        )
+        if any(is_part_of_one(candidate, other) for other in (each, *along)):
+            yield each.identity

@@ -1,0 +1,57 @@
+"""A device that stays where it is, because a container may hold it."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.discovery.identity import Known
+from deviceplugin.domain.holds import Hold
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.sharing import device_behind, share_base
+
+
+@attrs.frozen(kw_only=True)
+class Stay:
+    """A device that is held: by which resource and id, in which units, and if it alone can be it.
+
+    Its id is that of the device; `holds` are those of its units, and `known` is what a member of
+    it is known by now.
+    """
+
+    hold: Hold
+    holds: tuple[Hold, ...]
+    known: Known
+    is_sure: bool = True
+
+    def __str__(self) -> str:
+        """Return why it is not offered otherwise."""
+        may_be = "hold it as" if self.is_sure else "hold it, or one like it, as"
+        return f"a container may {may_be} {self.hold.id} of {self.hold.resource}"
+
+
+Stays = Mapping[str, Stay]
+"""Devices that are held, by what tells them from all others of a scan."""
+NOBODY_STAYS: Final[Stays] = MappingProxyType({})
+
+
+class HeldDevices:
+    """Which devices are held, whole or in shares."""
+
+    def __init__(self, holds: Iterable[Hold]) -> None:
+        self._whole: dict[DeviceId, list[Hold]] = {}
+        self._shares: dict[DeviceId, list[Hold]] = {}
+        for hold in sorted(holds, key=str):
+            self._whole.setdefault(hold.id, []).append(hold)
+            device = device_behind(hold.id)
+            if device is not None:
+                self._shares.setdefault(device, []).append(hold)
+
+    def of(self, device: DeviceId, resource: ResourceName | None = None) -> tuple[Hold, ...]:
+        """Return what is held of the device of this id, of one resource or of any."""
+        found = list(self._whole.get(device, ()))
+        if self._shares:
+            found += self._shares.get(share_base(device), ())
+        return tuple(each for each in found if resource in {None, each.resource})

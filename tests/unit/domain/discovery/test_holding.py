@@ -1,0 +1,352 @@
+"""The laws of what is held: one device, one id, one resource, whatever else happens."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deviceplugin.domain.devices import DeviceId, id_as_held
+from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.discoveries import Discovery, discover
+from deviceplugin.domain.discovery.events import DeviceStaysHeld
+from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.provision import GroupBy, Provision
+from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
+from deviceplugin.domain.discovery.traits import Traits
+from deviceplugin.domain.holds import Hold, Holds, Minded
+from deviceplugin.domain.resources import ResourceName
+from deviceplugin.testing.rules import rule
+
+FRESH = Discovery()
+SER = rule("x.local/ser", {"subsystem": "tty"})
+GPS = rule("x.local/gps", {"node": "/dev/gps*"})
+OTHER = rule("x.local/other", {"subsystem": "tty"})
+
+
+def tty(
+    number: int = 0, *, serial: str = "S", port: str = "1", paths: tuple[str, ...] = ()
+) -> Candidate:
+    """Return a serial port of an adapter in a USB port."""
+    usb = f"/devices/usb1/1-{port}"
+    return Candidate(
+        name=f"ttyUSB{number}",
+        subsystem="tty",
+        devpath=f"{usb}/1-{port}:1.0/ttyUSB{number}/tty/ttyUSB{number}",
+        paths=paths,
+        driver="",
+        node=Node(path=f"/dev/ttyUSB{number}", number=f"188:{number}"),
+        numa_nodes=(0,),
+        hardware_path=usb,
+        traits=Traits(serial=serial, port=f"p{port}", part="if00-tty", model="0403:6001"),
+    )
+
+
+def found(
+    rules: Sequence[ResourceRule],
+    candidates: Iterable[Candidate],
+    held: Holds = frozenset(),
+    before: Discovery = FRESH,
+) -> Discovery:
+    """Return what one scan comes to."""
+    book = Rulebook(rules)
+    sightings = [book.judge(each, lacking) for each in candidates]
+    return discover(book, sightings, before=before, held=held)
+
+
+def shown(discovery: Discovery) -> dict[str, list[str]]:
+    """Return the ids of each resource that has a device."""
+    return {
+        resource.name: [key.value for key in devices]
+        for resource, devices in discovery.devices.items()
+    }
+
+
+def hold(resource: str, *ids: str) -> Holds:
+    """Return what containers hold of a resource."""
+    return frozenset(Hold(ResourceName("x.local", resource), id_as_held(each)) for each in ids)
+
+
+def reasons(discovery: Discovery) -> list[str]:
+    """Return why devices stay where they are."""
+    return sorted(each.reason for each in discovery.notes if isinstance(each, DeviceStaysHeld))
+
+
+LINKED = tty(paths=("/dev/gps0",))
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
+def test_a_device_that_is_held_stays_when_an_earlier_rule_begins_to_match(
+    remembered: object,
+) -> None:
+    """As when udev makes its link; one event tells why, and it is in the way."""
+    held = hold("ser", "S-if00-tty")
+    first = found([GPS, SER], [tty()], before=FRESH)
+    assert shown(first) == {"ser": ["S-if00-tty"]}
+    second = found([GPS, SER], [LINKED], held, first if remembered else FRESH)
+    assert shown(second) == {"ser": ["S-if00-tty"]}
+    assert reasons(second) == ["a container may hold it as S-if00-tty of x.local/ser"]
+    assert second.minded == Minded(held=held, in_the_way=held)
+    third = found([GPS, SER], [LINKED], before=second)
+    assert shown(third) == {"gps": ["S-if00-tty"]}
+    assert (reasons(third), third.minded) == ([], Minded())
+
+
+def test_one_that_nobody_holds_goes_where_the_rules_put_it() -> None:
+    first = found([GPS, SER], [tty()])
+    assert shown(found([GPS, SER], [LINKED], before=first)) == {"gps": ["S-if00-tty"]}
+
+
+def test_what_is_held_where_the_rules_put_it_is_in_nobodys_way() -> None:
+    """Whoever else claims it would not get it anyway."""
+    held = hold("gps", "S-if00-tty")
+    result = found([GPS, SER], [LINKED], held)
+    assert shown(result) == {"gps": ["S-if00-tty"]}
+    assert reasons(result) == []
+    assert result.minded == Minded(held=held)
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
+def test_one_whose_rule_no_longer_matches_is_offered_by_nobody(remembered: object) -> None:
+    """Nor one whose resource is gone; until it is free."""
+    held = hold("ser", "S-if00-tty")
+    first = found([SER], [tty()])
+    before = first if remembered else FRESH
+    narrow = rule("x.local/ser", {"name": "ttyACM*"})
+    for rules in ([narrow, OTHER], [OTHER]):
+        result = found(rules, [tty()], held, before)
+        assert shown(result) == {}
+        assert reasons(result) == ["a container may hold it as S-if00-tty of x.local/ser"]
+        assert result.minded.in_the_way == held
+        assert shown(found(rules, [tty()], before=result)) == {"other": ["S-if00-tty"]}
+
+
+def test_a_twin_keeps_the_id_that_names_its_port_after_a_restart() -> None:
+    """Though the other one is unplugged, so that its serial number alone would do."""
+    twins = [tty(0, port="1"), tty(1, port="2")]
+    assert shown(found([SER], twins)) == {"ser": ["S-p1-if00-tty", "S-p2-if00-tty"]}
+    held = hold("ser", "S-p1-if00-tty", "S-p2-if00-tty")
+    alone = found([SER], twins[:1], held)
+    assert shown(alone) == {"ser": ["S-p1-if00-tty"]}
+    both = found([SER], twins, held, alone)
+    assert shown(both) == {"ser": ["S-p1-if00-tty", "S-p2-if00-tty"]}
+    assert both.minded.in_the_way == set()
+
+
+def test_a_twin_that_came_later_does_not_change_the_id_after_a_restart() -> None:
+    """The one in the port that the other id names is not the one with the short id."""
+    held = hold("ser", "S-if00-tty", "S-p2-if00-tty")
+    twins = [tty(0, port="1"), tty(1, port="2")]
+    result = found([SER], twins, held)
+    by_node = {
+        node.host_path: key.value
+        for key, info in result.devices[SER.resource].items()
+        for node in info.nodes
+    }
+    assert by_node == {"/dev/ttyUSB0": "S-if00-tty", "/dev/ttyUSB1": "S-p2-if00-tty"}
+
+
+def test_of_twins_one_of_which_is_held_by_a_name_of_both_none_is_offered() -> None:
+    """Nobody can tell which one the container has; when it is free, both are."""
+    held = hold("ser", "S-if00-tty")
+    twins = [tty(0, port="1"), tty(1, port="2")]
+    result = found([OTHER, SER], [*twins, tty(2, serial="T", port="3")], held)
+    assert shown(result) == {"other": ["T-if00-tty"]}
+    assert {*reasons(result)} == {
+        "a container may hold it, or one like it, as S-if00-tty of x.local/ser"
+    }
+    again = found([OTHER, SER], twins, held, result)
+    assert shown(again) == {}
+    free = found([OTHER, SER], twins, before=again)
+    assert shown(free) == {"other": ["S-p1-if00-tty", "S-p2-if00-tty"]}
+
+
+def test_another_device_in_the_place_of_one_that_is_held_is_another() -> None:
+    held = hold("ser", "S-if00-tty")
+    first = found([GPS, SER], [tty()])
+    second = found([GPS, SER], [tty(serial="T", paths=("/dev/gps0",))], held, first)
+    assert shown(second) == {"gps": ["T-if00-tty"]}
+    assert second.minded == Minded(held=held)
+
+
+def test_one_that_comes_back_while_it_is_held_is_what_it_was() -> None:
+    """In another port, under another name, with a link by now."""
+    held = hold("ser", "S-if00-tty")
+    first = found([GPS, SER], [tty()])
+    gone = found([GPS, SER], [], held, first)
+    back = found([GPS, SER], [tty(5, port="7", paths=("/dev/gps0",))], held, gone)
+    assert shown(back) == {"ser": ["S-if00-tty"]}
+
+
+@pytest.mark.parametrize("count", [3, 1000])
+def test_a_share_that_is_held_keeps_the_whole_device(count: int) -> None:
+    """Its other shares are still offered, by that resource."""
+    shared = attrs.evolve(SER, provision=Provision(count=count))
+    long = tty(serial="S" * 60)
+    first = found([shared], [long])
+    share = [*first.devices[SER.resource]][1]
+    result = found([OTHER, shared], [long], frozenset({Hold(SER.resource, share)}))
+    assert result.devices.keys() == {SER.resource}
+    assert [*result.devices[SER.resource]] == [*first.devices[SER.resource]]
+
+
+@pytest.mark.parametrize(("then", "now"), [(1, 3), (3, 1)])
+def test_what_is_held_alone_is_not_shared_and_what_is_shared_is_not_given_alone(
+    then: int, now: int
+) -> None:
+    """While it is held; another number of shares changes nothing for those that have one."""
+    ids = found([attrs.evolve(SER, provision=Provision(count=then))], [tty()])
+    held = frozenset({Hold(SER.resource, next(iter(ids.devices[SER.resource])))})
+    changed = attrs.evolve(SER, provision=Provision(count=now))
+    result = found([changed], [tty()], held)
+    assert shown(result) == {}
+    assert result.minded.in_the_way == held
+    assert len(found([changed], [tty()], before=result).devices[SER.resource]) == now
+
+
+def test_a_limit_leaves_out_what_nobody_holds_first() -> None:
+    limited = attrs.evolve(SER, provision=Provision(limit=1))
+    both = [tty(0, serial="A", port="1"), tty(1, serial="B", port="2")]
+    assert shown(found([limited], both)) == {"ser": ["A-if00-tty"]}
+    held = hold("ser", "B-if00-tty")
+    assert shown(found([limited], both, held)) == {"ser": ["B-if00-tty"]}
+
+
+def test_a_part_of_what_is_held_goes_to_nobody_else() -> None:
+    """A USB device is held by the node of its own: none of its ports is offered."""
+    adapter = Candidate(
+        name="1-1",
+        subsystem="usb",
+        devpath="/devices/usb1/1-1",
+        driver="",
+        node=Node(path="/dev/bus/usb/001/002", number="189:1"),
+        traits=Traits(serial="S", port="p1", model="0403:6001"),
+    )
+    raw = rule("x.local/raw", {"subsystem": "usb"})
+    held = hold("raw", "S")
+    result = found([SER, raw], [adapter, tty()], held)
+    assert shown(result) == {"raw": ["S"]}
+    assert result.minded.in_the_way == held
+
+
+GROUPED = attrs.evolve(SER, provision=Provision(group_by=GroupBy("hardware")))
+PORTS = [
+    attrs.evolve(tty(n), traits=Traits(serial="S", port="p1", part=f"if0{n}-tty"))
+    for n in range(2)
+]
+PORTS = [attrs.evolve(each, hardware_path="/devices/usb1/1-1", numa_nodes=(0,)) for each in PORTS]
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
+def test_a_group_that_is_held_stays_whole(remembered: object) -> None:
+    first = found([GROUPED], PORTS)
+    (key,) = shown(first)["ser"]
+    before = first if remembered else FRESH
+    result = found([OTHER, GROUPED], PORTS, hold("ser", key), before)
+    assert shown(result) == {"ser": [key]}
+
+
+def test_a_group_that_is_held_is_not_offered_in_pieces() -> None:
+    """Nor pieces that are held as one group: whoever got that would share them."""
+    first = found([GROUPED], PORTS)
+    held = hold("ser", *shown(first)["ser"])
+    assert shown(found([SER], PORTS, held, first)) == {}
+    pieces = found([SER], PORTS)
+    held = hold("ser", *shown(pieces)["ser"])
+    assert len(held) == 2
+    assert shown(found([GROUPED], PORTS, held, pieces)) == {}
+
+
+def test_what_other_plugins_hold_concerns_no_device_of_ours() -> None:
+    """Ids such as PCI addresses are used by many."""
+    foreign = frozenset({Hold(ResourceName("example.org", "ser"), DeviceId("S-if00-tty"))})
+    assert shown(found([SER], [tty()], foreign)) == {"ser": ["S-if00-tty"]}
+    assert found([SER], [tty()], foreign).minded.in_the_way == set()
+
+
+def test_what_is_given_out_as_it_is_offered_changes_nothing() -> None:
+    """So no look has to work it all out again when a pod starts; when it is in the way, it has."""
+    first = found([GPS, SER], [tty()])
+    held = hold("ser", "S-if00-tty")
+    assert first.has_minded(held)
+    assert first.minding(held).minded == Minded(held=held)
+    assert first.minding(frozenset()) is first
+    assert not first.has_minded(hold("gps", "S-if00-tty"))
+    second = found([GPS, SER], [LINKED], held, first)
+    assert second.has_minded(held)
+    assert not second.has_minded(frozenset())
+
+
+@attrs.frozen
+class Adapter:
+    """A device that a container can hold: plugged in for one time, then it is another one."""
+
+    port: int
+    serial: str
+
+
+adapters = st.lists(
+    st.builds(Adapter, st.integers(0, 4), st.sampled_from(["0001", "0001", "A", "B", ""])),
+    unique_by=lambda each: each.port,
+    max_size=5,
+)
+RULES = [SER, GPS, OTHER, GROUPED, rule("x.local/third", {"name": "ttyUSB[01]"})]
+rulebooks = st.lists(st.sampled_from(RULES), unique_by=lambda each: each.resource, max_size=4)
+steps = st.lists(
+    st.tuples(
+        st.sets(st.integers(0, 4)),
+        rulebooks,
+        st.sampled_from(["look", "look", "restart"]),
+        st.sets(st.integers(0, 4)),
+        st.integers(0, 3),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(adapters, steps)
+def test_no_device_is_ever_held_by_two_ids(
+    machine: list[Adapter],
+    lives: list[tuple[set[int], list[ResourceRule], str, set[int], int]],
+) -> None:
+    """Whatever comes and goes, gets links, restarts with empty knowledge, or reads other rules.
+
+    A container that is given a device has it until the device is unplugged: it is then as if it
+    held another one that is gone, under an id that is still in use.
+    """
+    last = FRESH
+    holders: dict[Hold, frozenset[int]] = {}
+    for present, rules, event, linked, wanted in lives:
+        holders = {key: ports & present for key, ports in holders.items()}
+        here = {
+            f"/dev/ttyUSB{each.port}": tty(
+                each.port,
+                serial=each.serial,
+                port=str(each.port),
+                paths=(f"/dev/gps{each.port}",) if each.port in linked else (),
+            )
+            for each in machine
+            if each.port in present
+        }
+        before = FRESH if event == "restart" else last
+        last = found(rules, here.values(), frozenset(holders), before)
+        listed = _ports_of(last)
+        for key, ports in listed.items():
+            busy = {one for other, held in holders.items() if other != key for one in held}
+            assert not ports & busy, (key, holders)
+        free = [key for key in sorted(listed, key=str) if key not in holders]
+        for key in free[:wanted]:
+            holders[key] = listed[key]
+
+
+def _ports_of(discovery: Discovery) -> Mapping[Hold, frozenset[int]]:
+    """Return the numbers of the adapters that each id stands for."""
+    return {
+        Hold(resource, key): frozenset(
+            int(node.host_path.removeprefix("/dev/ttyUSB")) for node in info.nodes
+        )
+        for resource, devices in discovery.devices.items()
+        for key, info in devices.items()
+    }
