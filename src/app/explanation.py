@@ -11,6 +11,7 @@ from deviceplugin.domain.discovery.assortment import shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.inquiry import Finding, Group, Outcome, grouped
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.withheld import shown_value
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import FrozenTree
 
@@ -156,4 +157,8 @@ def _group(group: Group) -> Line:
 def _member(finding: Finding) -> str:
     name = finding.candidate.name
     values = finding.miss.seen if finding.miss else ()
-    return name if values == (name,) else f"{name} ({' and '.join(values) or 'nothing'})"
+    return (
+        name
+        if values == (name,)
+        else f"{name} ({' and '.join(map(shown_value, values)) or 'nothing'})"
+    )

@@ -16,6 +16,7 @@ from deviceplugin.domain.discovery.events import (
     EntryForbidden,
     EntryUnreadable,
 )
+from deviceplugin.domain.discovery.withheld import NO_TEXT, UNREAD
 
 PAGE: Final = 4096
 """No attribute that is text is longer: the kernel has one page for each."""
@@ -149,18 +150,20 @@ class Files:
     def text(self, path: str) -> str | None:
         """Return a file's text, without white space and NULs at its end.
 
-        None if it is not there, cannot be read, is too long or no text.
+        None if it is not there; `UNREAD` if it cannot be read or is too long, `NO_TEXT` if it is
+        none.
         """
+        noted = len(self.notes)
         data = self.data(path)
         if data is None:
-            return None
+            return None if len(self.notes) == noted else UNREAD
         try:
             text = data.decode().rstrip(" \t\n\r\v\f\0")
         except UnicodeDecodeError:
             text = "\0"
         if len(data) > PAGE or "\0" in text:
             self.note(path, "holds no text, or too much of it")
-            return None
+            return NO_TEXT if "\0" in text else UNREAD
         return text
 
     def data(self, path: str) -> bytes | None:

@@ -103,10 +103,12 @@ class Folders(Answers):
     def attribute(self, folder: Folder, path: str) -> str | None:
         """Return the text of a file by its path below a directory, through links."""
         *parts, name = path.split("/")
-        for part in parts:
+        for depth, part in enumerate(parts):
             inner = self.within(folder, part)
             if inner is None:
-                return None
+                # Whether it is not there, or in what may not be entered, only asking tells.
+                below = "/".join((*parts[depth:], name))
+                return self._files.text(f"{folder.path}/{below}") if depth else None
             folder = inner
         return self.text(folder, name)
 

@@ -9,6 +9,7 @@ from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.hardware import hex_text, pair
+from deviceplugin.domain.discovery.withheld import Withheld
 
 
 class Hardware:
@@ -44,9 +45,14 @@ def _pair(first: str, second: str) -> _Read:
 def _hex(name: str) -> _Read:
     def read(folders: Folders, home: Folder) -> str | None:
         text = folders.text(home, name)
-        return hex_text(text) if text else None
+        return text if isinstance(text, Withheld) else hex_text(text) if text else None
 
     return read
+
+
+def _serial(folders: Folders, home: Folder) -> str | None:
+    text = folders.text(home, "serial")
+    return text if text or isinstance(text, Withheld) else None
 
 
 _VALUES: Final[Mapping[str, _Read]] = MappingProxyType(
@@ -55,7 +61,7 @@ _VALUES: Final[Mapping[str, _Read]] = MappingProxyType(
         "pci.subsystem": _pair("subsystem_vendor", "subsystem_device"),
         "pci.class": _hex("class"),
         "usb.id": _pair("idVendor", "idProduct"),
-        "usb.serial": lambda folders, home: folders.text(home, "serial") or None,
+        "usb.serial": _serial,
         "usb.interface": _hex("bInterfaceNumber"),
     }
 )

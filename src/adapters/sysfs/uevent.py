@@ -9,6 +9,7 @@ import attrs
 from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.withheld import UNREAD_KEYS
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 
 _DEV: Final = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")
@@ -24,7 +25,9 @@ class NamedNode:
 
 def properties(folders: Folders, folder: Folder) -> Mapping[str, str]:
     """Return the keys of a uevent file, whatever else is in it; the first of a name counts."""
-    data = folders.data(folder, "uevent") or b""
+    data = folders.data(folder, "uevent")
+    if data is None:
+        return UNREAD_KEYS if folders.has(folder, "uevent") else {}
     lines = data.decode(errors="replace").split("\n")
     return dict([line.split("=", 1) for line in reversed(lines) if "=" in line])
 
@@ -34,6 +37,8 @@ def named_node(folders: Folders, folder: Folder, candidate: Candidate) -> NamedN
     keys = candidate.properties
     if keys is None:
         keys = properties(folders, folder)
+    if keys is UNREAD_KEYS:
+        keys = {}
     found = _DEV.fullmatch(f"{keys.get('MAJOR')}:{keys.get('MINOR')}") or _DEV.fullmatch(
         folders.text(folder, "dev") or ""
     )

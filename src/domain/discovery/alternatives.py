@@ -46,6 +46,14 @@ class Alternative:
         """Say whether every condition holds, or what must be looked at next to tell."""
         return verdict_of_all((self.conditions,), candidate)
 
+    def may_hold(self, candidate: Candidate) -> Verdict:
+        """Say whether every condition holds for all that is known, as `Condition.may_hold`."""
+        for condition in self.conditions:
+            verdict = condition.may_hold(candidate)
+            if verdict is not True:
+                return verdict
+        return True
+
     @property
     def reads(self) -> frozenset[str]:
         """The attributes that it may read, of the device or one that it is below."""
@@ -117,3 +125,15 @@ def verdict_of_all(several: Iterable[Conditions], candidate: Candidate) -> Verdi
 def verdict_of(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
     """Say whether some alternative holds, or what must be looked at next to tell."""
     return verdict_of_all((each.conditions for each in alternatives), candidate)
+
+
+def some_may_hold(alternatives: Iterable[Alternative], candidate: Candidate) -> Verdict:
+    """Say whether some alternative holds for all that is known, as `Condition.may_hold`."""
+    needed: frozenset[Fact] = frozenset()
+    for each in alternatives:
+        verdict = each.may_hold(candidate)
+        if verdict is True:
+            return True
+        if verdict is not False:
+            needed |= verdict
+    return needed or False

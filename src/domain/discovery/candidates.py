@@ -7,6 +7,7 @@ from typing import Final, Literal
 import attrs
 
 from deviceplugin.domain.discovery.traits import Traits
+from deviceplugin.domain.discovery.withheld import UNREAD, UNREAD_KEYS
 
 _NOTHING: Final[Mapping[str, str | None]] = MappingProxyType({})
 _NO_TRAITS: Final = Traits()
@@ -64,6 +65,16 @@ class Candidate:
     """The number of its IOMMU group; that of a group itself is its own."""
     traits: Traits = _NO_TRAITS
     """What its hardware offers to know it by."""
+
+    @property
+    def withholds(self) -> bool:
+        """Whether something that was asked of it, or of what it is below, cannot be read."""
+        values = (*self.attributes.values(), *self.hardware.values())
+        return (
+            UNREAD in values
+            or self.properties is UNREAD_KEYS
+            or any(each.withholds for each in self.parents or ())
+        )
 
     def knowing(  # noqa: PLR0913 - what rules can ask for, by name
         self,

@@ -6,10 +6,11 @@ from typing import Protocol
 import attrs
 
 from deviceplugin.domain.discovery.candidates import Candidate
-from deviceplugin.domain.discovery.expectations import AnyOf, Expectation
+from deviceplugin.domain.discovery.expectations import AnyOf, Expectation, of_withheld
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind, Seen
 from deviceplugin.domain.discovery.globs import Glob, NodeGlob, Pattern
 from deviceplugin.domain.discovery.hardware import hardware_text
+from deviceplugin.domain.discovery.withheld import Withheld
 
 
 @attrs.frozen
@@ -55,6 +56,14 @@ class Condition(Protocol):
         holds = self.holds(candidate)
         return self.missing(candidate) if holds is None else holds
 
+    @abstractmethod
+    def may_hold(self, candidate: Candidate) -> bool | frozenset[Fact]:
+        """Say whether it holds for all that is known, or what must be looked at next to tell.
+
+        Other than `verdict`, this is so, too, where something that it depends on cannot be read.
+        """
+        ...
+
 
 @attrs.frozen
 class FactCondition(Condition):
@@ -81,7 +90,7 @@ class FactCondition(Condition):
     def holds(self, candidate: Candidate) -> bool | None:
         """Say whether the candidate's values are as wanted."""
         seen = self.fact.of(candidate)
-        return None if seen is None else self.wanted.holds(seen)
+        return None if seen is None else self._judged(seen) is True
 
     def miss(self, candidate: Candidate) -> Miss:
         """Return what was wanted and what was there."""
@@ -90,7 +99,18 @@ class FactCondition(Condition):
     def verdict(self, candidate: Candidate) -> bool | frozenset[Fact]:
         """Say whether the candidate's values are as wanted, or that they must be looked at."""
         seen = self.fact.of(candidate)
-        return self._facts if seen is None else self.wanted.holds(seen)
+        return self._facts if seen is None else self._judged(seen) is True
+
+    def may_hold(self, candidate: Candidate) -> bool | frozenset[Fact]:
+        """Say whether the candidate's values may be as wanted, or that they must be looked at."""
+        seen = self.fact.of(candidate)
+        return self._facts if seen is None else self._judged(seen) is not False
+
+    def _judged(self, seen: Seen) -> bool | None:
+        """Say whether values are as wanted; None where that cannot be told."""
+        if seen and isinstance(seen[0], Withheld):
+            return of_withheld(self.wanted, seen[0])
+        return self.wanted.holds(seen)
 
     def __str__(self) -> str:
         """Return the condition as a configuration has it."""

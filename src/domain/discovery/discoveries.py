@@ -13,6 +13,7 @@ from deviceplugin.domain.discovery.events import (
     DeviceContested,
     DeviceDisputed,
     DeviceStaysHeld,
+    ExclusionUndecided,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
     ResourceUnmatched,
@@ -149,7 +150,7 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
     return Discovery(
         devices=MappingProxyType(devices),
         served=before.served | asked | devices.keys(),
-        notes=frozenset({*remarks, *_notes(found), *diagnosis.notes}),
+        notes=frozenset({*remarks, *_notes(found), *_doubts(rules, seen), *diagnosis.notes}),
         unmatched={
             rule.resource: before.unmatched.get(rule.resource) or _unmatched(rule, seen, found)
             for rule in rules
@@ -181,6 +182,18 @@ def _notes(found: Arrangement) -> Iterator[Event]:
             if not unit.numa_nodes:
                 device, reason = shown(unit.lead), unit.numa_unknown
                 yield NumaNodeUnknown(resource=resource, device=device, reason=reason)
+
+
+def _doubts(rules: Rulebook, seen: Iterable[Sighting]) -> Iterator[Event]:
+    for candidate in (each.candidate for each in seen if each.candidate.withholds):
+        for rule in rules.about(candidate.subsystem):
+            doubt = rule.doubt(candidate)
+            if doubt:
+                yield ExclusionUndecided(
+                    resource=rule.resource,
+                    device=shown(candidate),
+                    reason=f"whether [{doubt}] leaves it out depends on what cannot be read",
+                )
 
 
 def _unmatched(

@@ -50,6 +50,13 @@ class DeviceStaysHeld(DeviceContested):
 
 
 @attrs.frozen(kw_only=True)
+class ExclusionUndecided(DeviceSkipped):
+    """A device is not offered: whether it is to be left out depends on what cannot be read."""
+
+    level: ClassVar[Level] = "warning"
+
+
+@attrs.frozen(kw_only=True)
 class DeviceUnwell(ResourceEvent):
     """A device is there and cannot be used now: told when it begins, with the reason then."""
 

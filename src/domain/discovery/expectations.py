@@ -12,6 +12,7 @@ import attrs
 from deviceplugin.domain.discovery.facts import Seen
 from deviceplugin.domain.discovery.globs import Pattern
 from deviceplugin.domain.discovery.quantities import quantity
+from deviceplugin.domain.discovery.withheld import NO_TEXT, Withheld
 from deviceplugin.domain.errors import InvalidValueError
 
 
@@ -119,6 +120,19 @@ class Exists(Expectation):
     def __str__(self) -> str:
         """Return it in words."""
         return "any value" if self.wanted else "no value"
+
+
+def of_withheld(wanted: Expectation, value: Withheld) -> bool | None:
+    """Say whether a value that is there is as wanted, although it is not known.
+
+    None: it may be or not.
+    """
+    if isinstance(wanted, Exists):
+        return wanted.wanted
+    if isinstance(wanted, AllOf):
+        parts = [of_withheld(part, value) for part in wanted.parts]
+        return False if False in parts else None if None in parts else True
+    return wanted.holds(()) if value is NO_TEXT else None
 
 
 COMPARISONS: Final[Mapping[str, Callable[[Fraction, Fraction], bool]]] = MappingProxyType(

@@ -9,6 +9,7 @@ from deviceplugin.domain.discovery.alternatives import Alternative
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Seen
 from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.withheld import shown_value
 
 _SHOWN: Final = 5
 """Values shown at most; the rest are counted."""
@@ -69,6 +70,6 @@ def _ruling(
 
 
 def _listed(values: tuple[Seen, ...]) -> str:
-    texts = sorted(" + ".join(each) or "nothing" for each in values)
+    texts = sorted(" + ".join(map(shown_value, each)) or "nothing" for each in values)
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return ", ".join(texts[:_SHOWN]) + more

@@ -11,6 +11,7 @@ from typing import Final
 
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.globs import is_literal
+from deviceplugin.domain.discovery.withheld import Withheld
 from deviceplugin.domain.errors import InvalidValueError
 
 _PREFIX: Final = re.compile(r"(?<![0-9a-f])0x")
@@ -30,7 +31,13 @@ def hex_text(text: str) -> str:
 
 
 def pair(vendor: str | None, device: str | None) -> str | None:
-    """Return vendor and device in one text, "8086:56c0"; None if one of them is not known."""
+    """Return vendor and device in one text, "8086:56c0"; None if one of them is not known.
+
+    What cannot be read stays so.
+    """
+    for each in (vendor, device):
+        if isinstance(each, Withheld):
+            return each
     return f"{hex_text(vendor)}:{hex_text(device)}" if vendor and device else None
 
 

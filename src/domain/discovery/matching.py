@@ -8,7 +8,12 @@ from typing import Final
 import attrs
 
 from deviceplugin.domain.devices import DeviceNode
-from deviceplugin.domain.discovery.alternatives import Alternative, Verdict, verdict_of
+from deviceplugin.domain.discovery.alternatives import (
+    Alternative,
+    Verdict,
+    some_may_hold,
+    verdict_of,
+)
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.conditions import FactCondition, Miss
 from deviceplugin.domain.discovery.expectations import Exists
@@ -116,8 +121,17 @@ class ResourceRule:
         matched = verdict_of(self.match, candidate)
         if matched is not True or not self.exclusions:
             return matched
-        excluded = verdict_of(self.exclusions, candidate)
+        # What may be one of those is left out: whoever excludes something does so for a reason.
+        excluded = some_may_hold(self.exclusions, candidate)
         return not excluded if isinstance(excluded, bool) else excluded
+
+    def doubt(self, candidate: Candidate) -> Alternative | None:
+        """Return the exclusion by which a device is left out because nobody can tell."""
+        if not self.exclusions or verdict_of(self.match, candidate) is not True:
+            return None
+        if verdict_of(self.exclusions, candidate) is True:
+            return None
+        return next((each for each in self.exclusions if each.may_hold(candidate) is True), None)
 
     def matches(self, candidate: Candidate) -> bool:
         """Say whether the device is one of the resource's, by what is known."""
@@ -134,6 +148,6 @@ class ResourceRule:
         hurdle = closest.hurdle(candidate)
         if hurdle < len(closest.conditions):
             return closest.conditions[hurdle].miss(candidate)
-        ruled_out = max(self.exclusions, key=lambda each: each.verdict(candidate) is True)
+        ruled_out = max(self.exclusions, key=lambda each: each.may_hold(candidate) is True)
         seen = (value for each in ruled_out.conditions for value in each.miss(candidate).seen)
         return Miss("exclude", f"not [{ruled_out}]", tuple(seen))

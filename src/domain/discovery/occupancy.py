@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from deviceplugin.domain.discovery.quantities import quantity
+from deviceplugin.domain.discovery.withheld import UNREAD
 
 _SIDE_DOORS: Final = frozenset({"scsi_generic", "bsg"})
 """Subsystems whose nodes are another way to the disk that is below the same device."""
@@ -34,6 +35,8 @@ def uses_of(
     if subsystem in _SIDE_DOORS:
         device = place.rpartition("/")[0].rpartition("/")[0]
         found += [taken[device]] if device in taken else []
+    if virtual_functions is UNREAD:
+        found.append("may have virtual functions: nobody can read how many")
     number = quantity(virtual_functions or "")
     if number:
         found.append(f"has {virtual_functions} virtual functions")

@@ -1,5 +1,7 @@
 """Conditions on the devices that a device is below, as with ATTRS in a rule of udev."""
 
+from collections.abc import Callable
+
 import attrs
 
 from deviceplugin.domain.discovery.alternatives import Alternative, Verdict
@@ -27,25 +29,29 @@ class ParentCondition(Condition):
 
     def missing(self, candidate: Candidate) -> frozenset[Fact]:
         """Return what must be known of the nearest parent that is not judged yet."""
-        if candidate.parents is None:
-            return self.facts
-        for level, parent in enumerate(candidate.parents, 1):
-            verdict = self.wanted.verdict(parent)
-            if verdict is True:
-                break
-            if verdict is not False:
-                return frozenset(fact.above(level) for fact in verdict)
-        return frozenset()
+        verdict = self._judged(candidate, self.wanted.verdict)
+        return frozenset() if isinstance(verdict, bool) else verdict
 
     def holds(self, candidate: Candidate) -> bool | None:
         """Say whether some parent is as wanted."""
-        for parent in candidate.parents or ():
-            verdict: Verdict = self.wanted.verdict(parent)
-            if not isinstance(verdict, bool):
-                return None
-            if verdict:
+        verdict = self._judged(candidate, self.wanted.verdict)
+        return verdict if isinstance(verdict, bool) else None
+
+    def may_hold(self, candidate: Candidate) -> Verdict:
+        """Say whether some parent may be as wanted, for all that is known."""
+        return self._judged(candidate, self.wanted.may_hold)
+
+    def _judged(self, candidate: Candidate, judge: Callable[[Candidate], Verdict]) -> Verdict:
+        """Say whether some parent passes, or what must be known of the nearest not judged yet."""
+        if candidate.parents is None:
+            return self.facts
+        for level, parent in enumerate(candidate.parents, 1):
+            verdict = judge(parent)
+            if verdict is True:
                 return True
-        return None if candidate.parents is None else False
+            if verdict is not False:
+                return frozenset(fact.above(level) for fact in verdict)
+        return False
 
     def miss(self, candidate: Candidate) -> Miss:
         """Return what the parent that came closest has, or all there are if none came close."""

@@ -13,6 +13,7 @@ import attrs
 
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
+from deviceplugin.domain.discovery.withheld import Withheld
 from deviceplugin.domain.errors import InvalidValueError
 
 MAX_TEMPLATE: Final = 1024
@@ -213,6 +214,7 @@ def facts_of(
     def value_of(fact: Own | Fact) -> str | None:
         if isinstance(fact, Own):
             return own[fact] or None
-        return next(iter(fact.of(candidate) or ()), None)
+        value = next(iter(fact.of(candidate) or ()), None)
+        return None if isinstance(value, Withheld) else value
 
     return value_of

@@ -21,6 +21,7 @@ PROMISED: Final = {
     "devices_held": "resource devices",
     "devices_released": "resource devices",
     "directory_unreadable": "path reason",
+    "exclusion_undecided": "resource device reason",
     "entry_forbidden": "path reason",
     "entry_unreadable": "path reason",
     "holders_unknown": "reason",

@@ -14,6 +14,7 @@ from deviceplugin.domain.discovery.events import (
     EntryForbidden,
     EntryUnreadable,
 )
+from deviceplugin.domain.discovery.withheld import NO_TEXT, UNREAD, Withheld
 
 ALL_ERRORS = [errno.EACCES, errno.EIO, errno.EPERM, errno.EAGAIN, errno.ENOMEM, errno.EMFILE]
 GONE = [errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.ENOTDIR, errno.EISDIR, errno.EINVAL]
@@ -39,11 +40,11 @@ def root(tmp_path: Path) -> Path:
         (b"arm,pl011\0\n\0", "arm,pl011"),
         ("Zoë\n".encode(), "Zoë"),
         (b"x" * PAGE, "x" * PAGE),
-        (b"x" * PAGE + b"\n", None),
-        (b"x" * 5_000_000, None),
-        (b"arm,pl011\0arm,primecell\0", None),
-        (b"\xff\xfe\n", None),
-        (b"\x86\x80\x16\x00", None),
+        (b"x" * PAGE + b"\n", UNREAD),
+        (b"x" * 5_000_000, UNREAD),
+        (b"arm,pl011\0arm,primecell\0", NO_TEXT),
+        (b"\xff\xfe\n", NO_TEXT),
+        (b"\x86\x80\x16\x00", NO_TEXT),
     ],
 )
 def test_text_is_what_a_file_says_or_unknown(root: Path, data: bytes, text: str | None) -> None:
@@ -51,7 +52,7 @@ def test_text_is_what_a_file_says_or_unknown(root: Path, data: bytes, text: str 
     (root / "dir/file").write_bytes(data)
     files = Files(str(root))
     assert files.text("/dir/file") == text
-    assert len(files.notes) == (text is None)
+    assert len(files.notes) == isinstance(text, Withheld)
 
 
 def test_what_is_not_there_is_nothing_and_no_news(root: Path) -> None:
@@ -75,7 +76,7 @@ def test_what_cannot_be_read_is_unknown_and_named(root: Path, number: int) -> No
         raise OSError(number, os.strerror(number))
 
     files = Files(str(root), read=broken)
-    assert files.text("/dir/file") is None
+    assert files.text("/dir/file") is UNREAD
     is_forbidden = number in {errno.EACCES, errno.EPERM}
     kind = EntryForbidden if is_forbidden else EntryUnreadable
     assert files.notes == [kind(path="/dir/file", reason=os.strerror(number))]
@@ -91,7 +92,8 @@ def test_what_cannot_be_read_through_a_link_is_unknown(root: Path, number: int) 
     def broken(path: str) -> bytes:
         raise OSError(number if path.endswith("real") else errno.ELOOP, "broken")
 
-    assert Files(str(root), read=broken).text("/dir/file") is None
+    expected = None if number == errno.ELOOP else UNREAD
+    assert Files(str(root), read=broken).text("/dir/file") is expected
 
 
 @pytest.mark.parametrize("number", GONE)
@@ -123,7 +125,7 @@ def test_files_of_root_are_unknown_to_others(root: Path) -> None:
     (root / "dir/file").chmod(0)
     (root / "closed").mkdir(mode=0)
     files = Files(str(root))
-    assert files.text("/dir/file") is None
+    assert files.text("/dir/file") is UNREAD
     assert files.names("/closed") == ()
     assert files.names("/closed/below") == ()
     assert [(note.path, note.reason) for note in files.notes] == [
