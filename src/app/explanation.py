@@ -44,7 +44,7 @@ def of_resource(
     for alternative in rule.match:
         yield Line(f"  wants {alternative}")
     for each in by[Outcome.OFFERED]:
-        yield _offered(f"  + {_named(each.candidate)}{_as(each.candidate, ids)}", each)
+        yield _offered(f"  + {_named(each.candidate)}{_as(each, ids)}", each)
     for each in by[Outcome.COMPANION]:
         yield Line(f"  & {_named(each.candidate)} {each.reason}", "good")
     for each in by[Outcome.REFUSED]:
@@ -65,7 +65,7 @@ def of_device(findings: Sequence[Finding], ids: Mapping[str, str]) -> Iterator[L
     others = [each for each in findings if each.resource != ASKED]
     owners = [each for each in others if each.outcome is Outcome.OFFERED]
     for each in owners:
-        yield _offered(f"+ {each.resource} has it{_as(candidate, ids)}", each)
+        yield _offered(f"+ {each.resource} has it{_as(each, ids)}", each)
     hosts = [each for each in others if each.outcome is Outcome.COMPANION]
     for each in hosts:
         yield Line(f"& {each.resource}: it {each.reason}", "good")
@@ -92,7 +92,7 @@ def ids_of(
             place = info.attributes.get("devpath") or next(
                 (node.host_path for node in info.nodes), ""
             )
-            ill = f"Unhealthy: {unwell.get(str(key), 'not known why')}"
+            ill = f"Unhealthy: {unwell.get(info.share_of or str(key), 'not known why')}"
             why = well if info.health is Health.HEALTHY else ill
             units.setdefault(place, []).append((info.share_of or str(key), why))
     return {place: _told(each) for place, each in units.items()}
@@ -107,11 +107,10 @@ def _told(units: Sequence[tuple[str, str]]) -> str:
 
 
 def _offered(text: str, finding: Finding) -> Line:
-    return (
-        Line(f"{text}: Unhealthy, {finding.reason}", "bad")
-        if finding.reason
-        else Line(text, "good")
-    )
+    if not finding.reason:
+        return Line(text, "good")
+    is_told = finding.reason in text
+    return Line(text if is_told else f"{text}: Unhealthy, {finding.reason}", "bad")
 
 
 def _devices(count: int) -> str:
@@ -122,8 +121,10 @@ def _named(candidate: Candidate) -> str:
     return f"{candidate.name} ({shown(candidate)})"
 
 
-def _as(candidate: Candidate, ids: Mapping[str, str]) -> str:
-    known = ids.get(candidate.identity)
+def _as(finding: Finding, ids: Mapping[str, str]) -> str:
+    """Return the id of a device, which of a group is that of all, and its node."""
+    candidate = finding.candidate
+    known = ids.get(finding.lead or candidate.identity)
     node = f", {candidate.node.path}" if candidate.node else ""
     return f" as {known}{node}" if known else node
 

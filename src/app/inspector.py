@@ -105,8 +105,11 @@ class Inspector:
         if full not in rules:
             near = get_close_matches(full, rules, 1)
             meant = f"did you mean {near[0]}? " if near else ""
+            node = f"/dev/{name}"
+            is_node = name.isprintable() and self.nodes().number(node) is not None
+            other = f"; the device is asked for by its path, {node}" if is_node else ""
             raise InvalidValueError(
-                f"no resource {full} is configured: {meant}there are {', '.join(rules)}"
+                f"no resource {full} is configured: {meant}there are {', '.join(rules)}{other}"
             )
         return rules[full]
 
@@ -119,10 +122,14 @@ class Inspector:
 
         Raises `InvalidValueError` if there is none.
         """
-        if path.startswith("/dev/"):
-            asked = asking(nodes=[path])
-        else:
-            asked = asking(devices=[self._devpath(path)])
+        if not path.startswith("/dev/"):
+            return self._found_by(path, asking(devices=[self._devpath(path)]))
+        try:
+            return self._found_by(path, asking(nodes=[path]))
+        except InvalidValueError:  # the node may be gone, or not be there yet
+            return self._found_by(path, asking(announced=[path]))
+
+    def _found_by(self, path: str, asked: ResourceRule) -> Findings:
         found = self._found(*self.configuration.rules, asked)
         named = {
             each.candidate.identity

@@ -164,6 +164,42 @@ def test_why_a_device_is_unhealthy_is_told_beside_it(place: Path, sysfs: FakeSys
         assert "(Unhealthy: its device node /dev/ttyUSB1 is not there)" in ended.out
 
 
+def test_a_device_whose_node_is_gone_is_known_by_its_path(place: Path, sysfs: FakeSysfs) -> None:
+    """Which is when one asks."""
+    root = on_disk(sysfs)
+    (root / "dev/ttyUSB1").unlink()
+    command = (*DEVICEPLUGIN, "explain", "/dev/ttyUSB1", "--config", "plugin.yaml")
+    ended = ran(*command, "--root", str(root), place=place)
+    assert ended.code == 0
+    title, *lines = ended.out.splitlines()
+    assert title.startswith("ttyUSB1 (/devices/")
+    (owner,) = [line for line in lines if line.startswith("+ ")]
+    assert owner.count("its device node /dev/ttyUSB1 is not there") == 1
+
+
+def test_a_device_that_is_asked_for_by_its_bare_name_is_told_how_to_ask(
+    place: Path, sysfs: FakeSysfs
+) -> None:
+    ended = explained(place, sysfs, "ttyUSB0")
+    assert ended.code == 2
+    assert ended.err.rstrip().endswith("the device is asked for by its path, /dev/ttyUSB0")
+    assert "/dev/" not in explained(place, sysfs, "ttyUSB9").err
+
+
+def test_each_device_of_a_group_has_the_id_of_all(place: Path, sysfs: FakeSysfs) -> None:
+    card = sysfs.pci("0000:09:00.0")
+    for name in ("renderD128", "card0"):
+        minor = 0 if name == "card0" else 128
+        sysfs.child(name, subsystem="drm", below=card, number=(226, minor))
+    (place / "plugin.yaml").write_text(
+        "version: 1\nresources:\n  - {name: gpu, match: [{subsystem: drm}], group_by: hardware}\n"
+    )
+    lines = explained(place, sysfs, "gpu").out.splitlines()
+    offered = [line for line in lines if line.startswith("  + ")]
+    assert len(offered) == 2
+    assert all(" as 0000:09:00.0, /dev/" in line for line in offered)
+
+
 def test_colours_are_for_a_terminal(place: Path, sysfs: FakeSysfs) -> None:
     """The same words, with what has a device and what has not in colours of their own."""
     root = str(on_disk(sysfs))
@@ -226,8 +262,8 @@ def test_what_comes_along_is_told_and_what_is_missing_too(place: Path, sysfs: Fa
     _, _, first, second, along = explained(place, sysfs, "gpu").out.splitlines()
     assert first.endswith(" as 0000:03:00.0-renderD (2 shares), /dev/renderD0")
     assert second.endswith(
-        "/dev/renderD1: Unhealthy, nothing is there that fits "
-        "siblings: {subsystem: drm, name: card*}"
+        " as 0000:04:00.0-renderD (2 shares; Unhealthy: nothing is there that fits "
+        "siblings: {subsystem: drm, name: card*}), /dev/renderD1"
     )
     assert along.startswith("  & card0 (/devices/")
     assert along.endswith(" comes along with renderD0")

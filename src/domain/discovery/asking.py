@@ -15,14 +15,22 @@ ASKED: Final = ResourceName("asked.invalid", "device")
 """The resource of that rule: a name that no configuration can need (RFC 2606)."""
 
 
-def asking(*, nodes: Iterable[str] = (), devices: Iterable[str] = ()) -> ResourceRule:
+_DEVNAME: Final = Fact(Kind.PROPERTY, "DEVNAME")
+
+
+def asking(
+    *, nodes: Iterable[str] = (), devices: Iterable[str] = (), announced: Iterable[str] = ()
+) -> ResourceRule:
     """Return a rule that matches devices by paths below /dev, or below /sys without that.
 
-    Each is taken as it is, wildcards too. Raises `InvalidValueError` if there are none.
+    `announced` are paths below /dev that the kernel has for devices, whether or not a node is
+    there. Each is taken as it is, wildcards too. Raises `InvalidValueError` if there are none.
     """
+    named = [path.removeprefix("/dev/") for path in announced]
+    asked = ((Fact(Kind.NODE), nodes), (Fact(Kind.DEVPATH), devices), (_DEVNAME, named))
     match = [
-        Alternative([demand(Fact(kind), *map(literally, paths))])
-        for kind, paths in ((Kind.NODE, tuple(nodes)), (Kind.DEVPATH, tuple(devices)))
+        Alternative([demand(fact, *map(literally, paths))])
+        for fact, paths in ((fact, tuple(paths)) for fact, paths in asked)
         if paths
     ]
     if not match:

@@ -39,6 +39,8 @@ class Finding:
     miss: Miss | None = None
     passed: int = 0
     reason: str = ""
+    lead: str = ""
+    """What tells the first device of its unit from all others, if it is offered."""
 
     def __str__(self) -> str:
         """Return why, or that there is nothing to ask why about."""
@@ -54,8 +56,9 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
     found = arrange(rules, seen)
     refused = {(skip.resource, skip.device): skip.reason for skip in found.skips}
     offered = {
-        (rule.resource, candidate.identity): "; ".join(
-            (*each.troubles, *ailments(candidate, rule.unmet(candidate), None))
+        (rule.resource, candidate.identity): (
+            "; ".join((*each.troubles, *ailments(candidate, rule.unmet(candidate), None))),
+            each.unit.lead.identity,
         )
         for rule in rules
         for each in found.offers.get(rule.resource, ())
@@ -65,10 +68,15 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
 
     def finding(rule: ResourceRule, sighting: Sighting) -> Finding:
         candidate, resource = sighting.candidate, rule.resource
-        reason = offered.get((resource, candidate.identity))
-        if reason is not None:
-            outcome = Outcome.OFFERED
-            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+        taken = offered.get((resource, candidate.identity))
+        if taken is not None:
+            return Finding(
+                resource=resource,
+                candidate=candidate,
+                outcome=Outcome.OFFERED,
+                reason=taken[0],
+                lead=taken[1],
+            )
         reason = refused.get((resource, shown(candidate)))
         if reason is not None:
             outcome = Outcome.REFUSED
