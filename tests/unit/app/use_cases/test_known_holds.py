@@ -132,8 +132,8 @@ async def test_what_is_given_out_between_two_looks_is_not_let_go(
         await it.follow(minding(tree(yellow="a", green=""), held, held))
         for _ in range(5):
             await it.here.clock.advance(APART)
-            await it.here.kubelet.allocate(YELLOW, [A])
             assert it.here.holds() == held
+            await it.here.kubelet.allocate(YELLOW, [A])
 
 
 @pytest.mark.parametrize("case", ["silent", "incomplete"])
