@@ -47,7 +47,9 @@ def _container(directory: Path, origin: str) -> Container:
 
 def _built(container: Container, origin: str) -> dict[str, Any]:
     """Return everything that the container provides; an author's own scanner needs no source."""
-    without = {"source", "poll", "look", "reload", "watched"} if origin == "scanner" else set[str]()
+    without = (
+        {"source", "poll", "look", "reload", "watched"} if origin == "scanner" else set[str]()
+    )
     return {
         name: provider()
         for name, provider in container.providers.items()
