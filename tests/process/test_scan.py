@@ -116,6 +116,24 @@ def test_entries_that_may_not_be_read_hide_no_others(
     ]
 
 
+def test_a_directory_on_the_way_that_may_not_be_entered_is_said_once_by_name(
+    config: Path, place: Path, hardware: FakeSysfs
+) -> None:
+    """However many devices are below it, of which nothing is known then."""
+    user = unprivileged()
+    for minor in (1, 2):
+        hardware.child(f"x{minor}", subsystem="closed", number=(250, minor))
+    text = config.read_text()
+    config.write_text(f"{text}  - {{name: x, match: [{{subsystem: closed}}]}}\n")
+    closed = hardware.at("/devices/virtual/closed")
+    closed.chmod(0)
+    ended = ran(*user, *DEVICEPLUGIN, "scan", "--config", str(config), place=place)
+    closed.chmod(0o755)
+    told = [line for line in ended.err.splitlines() if "directory_unreadable" in line]
+    assert len(told) == 1, ended
+    assert "/devices/virtual/closed" in told[0]
+
+
 def test_a_sysfs_that_is_missing_is_a_failure(place: Path) -> None:
     """One line says which and why, and the exit code is that of what failed, not of a mistake."""
     ended = ran(*DEVICEPLUGIN, "scan", "--sys-root", str(place / "sys"), place=place)

@@ -99,7 +99,10 @@ class Files:
         target = self.link(entry)
         if target is None:
             return None
+        noted = len(self.notes)
         path = self._followed(entry.rpartition("/")[0], target)
+        if len(self.notes) > noted:
+            return None
         if path is None or not path.startswith("/devices/"):
             self.note(entry, f"leads to no device: {printable(target)}")
             return None
@@ -203,7 +206,11 @@ class Files:
         """Return what a link in a directory leads to; None if that is no directory in the root."""
         try:
             return None if target.startswith("/") else self._directories.follow(here, target)
-        except OSError:
+        except OSError as error:
+            if error.errno in _FORBIDDEN:
+                # What may not be entered is named, once for all that is in it.
+                closed = str(error.filename or "").removeprefix(self._root).rpartition("/")[0]
+                self._failed(DirectoryUnreadable, closed or here, error)
             return None
 
     def _failed(self, kind: type[Unreadable], path: str, error: OSError) -> None:
