@@ -63,7 +63,7 @@ def assort(
     claimed: dict[ResourceName, list[Sighting]] = defaultdict(list)
     staying: list[Sighting] = []
     for each in sightings:
-        if each.candidate.identity in stays:
+        if stays and each.candidate.identity in stays:
             staying.append(each)
         elif each.claims:
             claimed[each.claims[0].resource].append(each)
