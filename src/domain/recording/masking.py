@@ -13,6 +13,8 @@ from deviceplugin.domain.recording.secrets import ADDRESS, FILES, KEYS, by_form,
 _SHORT: Final = 6
 """A secret of fewer characters is masked only where its place says what it is: 1 may be any."""
 _HEX: Final = re.compile(r"(0x|naa\.|eui\.|wwn-0x|nmbs\.)?([0-9A-Fa-f][0-9A-Fa-f:\-]+)")
+_NO_TEXT: Final = b"\xff"
+"""A byte that is nowhere in UTF-8."""
 _UNSAFE: Final = re.compile(r"[^0-9A-Za-z#+\-.:=@_]")
 
 
@@ -98,7 +100,18 @@ def _masked(path: str, entry: Entry, masks: Masks) -> Entry:
         text = _value(text, masks)
     elif name == "uevent":
         text = "\n".join(_line(line, masks) for line in text.split("\n"))
-    return attrs.evolve(entry, data=masks.text(text).encode("latin-1"))
+    data = masks.text(text).encode("latin-1")
+    # What was no text stays none: it is what a machine's fault may be about.
+    is_healed = _is_text(data) and not _is_text(entry.data)
+    return attrs.evolve(entry, data=data + _NO_TEXT if is_healed else data)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _value(text: str, masks: Masks) -> str:

@@ -41,6 +41,15 @@ def test_a_serial_number_is_masked_wherever_it_stands() -> None:
     }
 
 
+def test_a_serial_number_that_is_no_text_is_none_masked() -> None:
+    """That it cannot be decoded is a fault to be found again in the recording."""
+    (file,) = after({f"{USB}/serial": File(b"ab12cd\xff\xfe\n")}).values()
+    assert isinstance(file, File)
+    assert b"ab12cd" not in file.data
+    with pytest.raises(UnicodeDecodeError):
+        file.data.decode()
+
+
 def test_a_serial_number_that_only_a_name_tells_is_masked() -> None:
     """As those of disks, which their own files do not have as text."""
     entries: dict[str, Entry] = {
