@@ -38,7 +38,7 @@ def named_node(folders: Folders, folder: Folder, candidate: Candidate) -> NamedN
     if keys is None:
         keys = properties(folders, folder)
     if keys is UNREAD_KEYS:
-        keys = {}
+        keys = dict[str, str]()
     found = _DEV.fullmatch(f"{keys.get('MAJOR')}:{keys.get('MINOR')}") or _DEV.fullmatch(
         folders.text(folder, "dev") or ""
     )

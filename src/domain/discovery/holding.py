@@ -164,10 +164,13 @@ def steadied(
         times = Counter(each.hold for all_ in stays_in.values() for each in all_)
         kept: list[Unit] = []
         for unit, held in stays_in.items():
-            if any(len(held) > 1 or times[each.hold] > 1 for each in held) or any(
-                _is_other_share(each, counts[resource]) for each in held
-            ):
-                skips.append(_withheld(resource, unit, held[0]))
+            unclear = [
+                each
+                for each in held
+                if len(held) > 1 or times[each.hold] > 1 or _is_other_share(each, counts[resource])
+            ]
+            if unclear:
+                skips.append(_withheld(resource, unit, unclear[0]))
                 continue
             kept.append(unit)
             ids.update((each.hold.id, unit.known) for each in held)

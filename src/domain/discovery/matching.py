@@ -98,7 +98,8 @@ class ResourceRule:
         there = self.provision.container_path
         if there is None or not there.has_room_for_one:
             return False
-        return len(self.match) > 1 or not self.match[0].is_of_one
+        first, *more = self.match
+        return bool(more) or not first.is_of_one
 
     @property
     def read_each_time(self) -> frozenset[str]:

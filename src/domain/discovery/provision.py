@@ -46,8 +46,8 @@ class Companion:
         if self.permissions:
             DeviceNode("/dev/null", permissions=self.permissions)
         node, there = self.wanted.expectation(Kind.NODE), self.container_path
-        patterns = node.patterns if node else None
-        several = patterns and (len(patterns) > 1 or not patterns[0].literal)
+        patterns = (node.patterns if node else None) or ()
+        several = len(patterns) > 1 or any(not each.literal for each in patterns)
         if several and there and there.has_room_for_one:
             raise InvalidValueError(
                 f"container_path {there.text!r}: is one path, and {self} may be several nodes: "

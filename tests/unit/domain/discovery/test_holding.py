@@ -232,10 +232,14 @@ def test_a_part_of_what_is_held_goes_to_nobody_else() -> None:
 
 GROUPED = attrs.evolve(SER, provision=Provision(group_by=GroupBy("hardware")))
 PORTS = [
-    attrs.evolve(tty(n), traits=Traits(serial="S", port="p1", part=f"if0{n}-tty"))
+    attrs.evolve(
+        tty(n),
+        traits=Traits(serial="S", port="p1", part=f"if0{n}-tty"),
+        hardware_path="/devices/usb1/1-1",
+        numa_nodes=(0,),
+    )
     for n in range(2)
 ]
-PORTS = [attrs.evolve(each, hardware_path="/devices/usb1/1-1", numa_nodes=(0,)) for each in PORTS]
 
 
 @pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
