@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Hashable
 from typing import Final
 
 import attrs
@@ -9,6 +10,7 @@ import grpc
 import grpc.aio
 
 from deviceplugin.adapters.kubelet.calls import answered
+from deviceplugin.adapters.kubelet.lines import Lines
 from deviceplugin.adapters.kubelet.sockets import FORBIDDEN, SocketDirectory, connect_error
 from deviceplugin.adapters.kubelet.translate import from_registration
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import RegistrationStub
@@ -25,8 +27,7 @@ SERVICE: Final = "/v1beta1.Registration/Register"
 _OPTIONS: Final = (
     # Else the authority is the percent-encoded socket path, which strict HTTP/2 servers reject.
     ("grpc.default_authority", "localhost"),
-    # Else a fresh channel inherits the connection back-off of the last one: seconds after an
-    # outage.
+    # Else a new channel inherits the connection back-off of the last one: seconds after an outage.
     ("grpc.use_local_subchannel_pool", 1),
     # Our own retry knows that an unclear outcome must not be tried again on the same socket.
     ("grpc.enable_retries", 0),
@@ -45,18 +46,21 @@ _UNDIALLED: Final = "failed to dial"
 """What every kubelet says of an endpoint where it finds nobody."""
 
 
-MAX_CALLS: Final = 16
-"""Registers under way at a time. With half of them a hundred resources are back later by a tenth,
-with a hundred channels at once the memory for good is what all the framework itself needs."""
+MAX_CALLS: Final = 32
+"""Registers under way at a time. With a hundred no resource is back sooner, and what they need at
+one time is memory for good."""
 
 
 @attrs.frozen
 class GrpcRegistrar(Registrar):
-    """Calls Register on a fresh channel each time."""
+    """Calls Register, on one connection for all who do so at one time."""
 
     directory: SocketDirectory
     _turns: asyncio.Semaphore = attrs.field(
         factory=lambda: asyncio.Semaphore(MAX_CALLS), init=False
+    )
+    _lines: Lines = attrs.field(
+        default=attrs.Factory(lambda self: Lines(self._channel), takes_self=True), init=False
     )
 
     async def reachable(self) -> bool:
@@ -77,8 +81,7 @@ class GrpcRegistrar(Registrar):
             await self._call(registration, seconds)
 
     async def _call(self, registration: Registration, seconds: float) -> None:
-        target = self.directory.target(KUBELET_SOCKET)
-        async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
+        async with self._lines.to(self._kubelet()) as channel:
             try:
                 await answered(
                     RegistrationStub(channel).Register(
@@ -88,6 +91,18 @@ class GrpcRegistrar(Registrar):
             except grpc.aio.AioRpcError as error:
                 where = self._whereabouts(registration.endpoint)
                 raise _explained(error, seconds, where) from error
+
+    def _channel(self) -> grpc.aio.Channel:
+        target = self.directory.target(KUBELET_SOCKET)
+        return grpc.aio.insecure_channel(target, options=_OPTIONS)
+
+    def _kubelet(self) -> Hashable:
+        """Return which file its socket is: the next kubelet's is another one."""
+        try:
+            found = os.stat(self.directory.text(KUBELET_SOCKET))  # noqa: PTH116 - a hundred at once
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def _whereabouts(self, endpoint: str) -> str:
         """Return what a person needs who wonders why the kubelet finds nobody where we are."""
