@@ -43,6 +43,7 @@ def _device(key: DeviceId, info: DeviceInfo) -> Document:
             "nodes": [_node(node) for node in info.nodes],
             "mounts": [_mount(mount) for mount in info.mounts],
             "envs": dict(info.envs),
+            "env_separator": info.env_separator,
             "annotations": dict(info.annotations),
             "cdi_devices": list(info.cdi_devices),
         },

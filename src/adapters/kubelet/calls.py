@@ -25,6 +25,10 @@ async def answered(call: "grpc.aio.UnaryUnaryCall[Any, _Answer]") -> _Answer:
         if not answer.cancelled():
             answer.exception()
         raise
+    finally:
+        # An error knows this frame, and the answer that error: in a ring they would keep the
+        # call, and with it the connection, until the next collection of garbage.
+        del answer, call
 
 
 def _cancel_operation(call: "grpc.aio.UnaryUnaryCall[Any, Any]") -> None:
