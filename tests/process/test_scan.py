@@ -178,7 +178,7 @@ def test_json_says_all_that_a_container_would_get(
                     ],
                     "mounts": [],
                     "envs": {},
-                    "env_separator": ",",
+                    "env_separator": None,
                     "annotations": {},
                     "cdi_devices": [],
                 },
