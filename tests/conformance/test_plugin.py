@@ -182,7 +182,7 @@ async def test_an_update_beside_the_old_one(world: World) -> None:
 
     Before 1.37 the end of the old stream cuts the new one, and the end of that one cuts whoever
     has registered by then, maybe before its list was asked for. So a plugin that is quick waits
-    out the limit for a stream once: ten seconds, if it is not told otherwise.
+    out the limit for a stream once: two seconds, if it is not told otherwise.
     """
     kubelet, quick = world.kubelet(), Timing(stream=1.0)
     seen = set[int]()

@@ -207,7 +207,7 @@ def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
 
 
 def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
-    """A channel that failed backs off for seconds; each Register has a fresh one of its own."""
+    """A channel that failed backs off for seconds: nobody else gets it."""
 
     async def law() -> None:
         world = _GrpcWorld(tmp_path, Profile.V1_37)
@@ -232,7 +232,7 @@ def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
 
 
 def test_a_register_that_waits_for_the_dead_holds_up_no_other(tmp_path: Path) -> None:
-    """Each has a connection of its own: the next kubelet has the same path as the last one."""
+    """The next kubelet is called on a connection of its own, though its path is the same."""
 
     async def law() -> None:
         world = _GrpcWorld(tmp_path, Profile.V1_37)

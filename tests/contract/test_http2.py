@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import grpc.aio
 import pytest
 from h2.errors import ErrorCodes
 from h2.events import ConnectionTerminated, Event, PingAckReceived
@@ -79,6 +80,29 @@ async def test_a_register_that_is_cut_off_is_unclear_and_never_sent_again(
         with pytest.raises(RegistrationUnclearError):
             await register(tmp_path)
     assert len(calls) == 1
+
+
+async def test_registers_at_one_time_need_one_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that come later need another: it is closed when nobody uses it."""
+    opened: list[str] = []
+    open_channel = grpc.aio.insecure_channel
+
+    def counted(target: str, options: Sequence[tuple[str, object]]) -> grpc.aio.Channel:
+        opened.append(target)
+        return open_channel(target, options=options)
+
+    monkeypatch.setattr(grpc.aio, "insecure_channel", counted)
+    registration = Registration(
+        resource=ScriptedPlugin().resource, endpoint="p.sock", options=Options()
+    )
+    (tmp_path / registration.endpoint).touch()
+    registrar = GrpcRegistrar(SocketDirectory(str(tmp_path)))
+    async with listening(tmp_path / "kubelet.sock") as calls:
+        for times in (1, 2):
+            await asyncio.gather(*(registrar.register(registration, 10.0) for _ in range(20)))
+            assert (len(calls), len(opened)) == (20 * times, times)
 
 
 async def test_the_fake_kubelet_says_localhost(tmp_path: Path) -> None:

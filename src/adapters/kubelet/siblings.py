@@ -14,7 +14,7 @@ from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Successor
 
 FRESH_SECONDS: Final = 1.0
-"""How long a look serves, while the directory is as it was: all resources ask each second."""
+"""How long a look serves, while the directory is as it was: all resources ask at one time."""
 
 _Made = tuple[str, int]
 """A socket's name, and when it was made."""
@@ -77,5 +77,5 @@ def _sockets_in(directory: Path, part_of: Callable[[str], str]) -> Mapping[str, 
             if stat.S_ISSOCK(status.st_mode):
                 sockets[part_of(path.name)].append((path.name, status.st_ctime_ns))
     except OSError:
-        pass  # what went meanwhile is looked at again in a second
+        pass  # what went meanwhile is looked at again with the next look
     return sockets
