@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import grpc.aio
 import pytest
 from tests.support.stage import SOON, WIDGET, Puppet, Raise, Stage, beside, remove_tree
 
-from deviceplugin import Manager
+from deviceplugin import DeviceInfo, DeviceTree, Health, Manager, Notifier
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.domain.events import KubeletAwaited, RegistrationFailed
@@ -249,13 +250,39 @@ async def test_every_first_register_succeeds(stage: Raise) -> None:
         assert len(on.kubelet.history.of(StreamOpened)) == 100
 
 
-async def test_registration_does_not_wait_for_a_slow_scan(stage: Raise) -> None:
+class _Hanging:
+    """A scanner whose second look does not end before a test lets it."""
+
+    def __init__(self) -> None:
+        self.hangs, self.free = threading.Event(), threading.Event()
+
+    def scan(self, notifier: Notifier) -> None:
+        """Find one device, and look again."""
+        tree = DeviceTree()
+        tree.add_device("widget", "a", DeviceInfo(health=Health.HEALTHY))
+        notifier.notify(tree)
+        self.hangs.set()
+        self.free.wait()
+
+
+async def test_registration_does_not_wait_for_a_slow_scan(
+    tmp_path: Path, profile: Profile
+) -> None:
     """A kubelet that returns while a scan hangs gets the last list at once."""
-    async with stage() as on:
-        on.puppet.show(widget="a b")
-        await on.lists("a", "b")
-        await beside(on.kubelet.restart)
-        await on.lists("a", "b")
+    kubelet, scanner = FakeKubelet(tmp_path, profile=profile), _Hanging()
+    await beside(kubelet.start)
+    manager = Manager("example.com", scanner, plugin_dir=str(tmp_path))
+    serving = asyncio.ensure_future(manager.serve())
+    listed = partial(kubelet.await_resource, WIDGET, lambda seen: seen.allocatable == 1, SOON)
+    await beside(listed)
+    await beside(scanner.hangs.wait)
+    await beside(kubelet.restart)
+    await beside(listed)
+    assert not scanner.free.is_set()
+    scanner.free.set()
+    manager.stop()
+    await serving
+    await beside(kubelet.stop)
 
 
 async def test_the_end_is_quick_and_whole_in_whatever_moment(stage: Raise) -> None:
