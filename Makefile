@@ -167,7 +167,7 @@ $(WORK)/protos/.ready: constraints/protos.txt
 $(WORK)/lowest/.ready: pyproject.toml constraints.txt constraints/lowest.txt
 	@echo "Installing the oldest libraries that are allowed ..."
 	@$(call venv,lowest)
-	@sed 's/==.*/==/; s/^/^/' constraints/lowest.txt > $(WORK)/direct
+	@sed 's/==.*/==/; s/[-_]/[-_]/g; s/^/^/' constraints/lowest.txt > $(WORK)/direct
 	@grep -vi -f $(WORK)/direct constraints.txt > $(WORK)/others.txt
 	@$(WORK)/lowest/bin/pip install -q -c $(WORK)/others.txt setuptools
 	@$(WORK)/lowest/bin/pip install -q -c constraints/lowest.txt -c $(WORK)/others.txt --no-build-isolation \
