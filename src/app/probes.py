@@ -6,12 +6,10 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.app.use_cases.keep_probing import AT_ONCE, asked
 from deviceplugin.domain.discovery.health import Outcome, Probe
-from deviceplugin.domain.errors import reason_of
 from deviceplugin.domain.ports.driven.prober import Prober
 
-AT_ONCE: Final = 8
-"""Probes that are under way at most."""
 NOT_ASKED: Final = Outcome(healthy=True, reason="not asked")
 
 
@@ -43,12 +41,9 @@ class Probes:
 async def _all_of(prober: Prober, wanted: list[Probe]) -> Mapping[Probe, Outcome]:
     room = asyncio.Semaphore(AT_ONCE)
 
-    async def asked(probe: Probe) -> Outcome:
+    async def in_turn(probe: Probe) -> Outcome:
         async with room:
-            try:
-                return await prober.probe(probe)
-            except Exception as error:  # noqa: BLE001 - the device is not known to be well
-                return Outcome(healthy=False, reason=reason_of(error), ran=False)
+            return await asked(prober, probe)
 
-    outcomes = await asyncio.gather(*map(asked, wanted))
+    outcomes = await asyncio.gather(*map(in_turn, wanted))
     return dict(zip(wanted, outcomes, strict=True))

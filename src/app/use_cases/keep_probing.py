@@ -102,7 +102,7 @@ class KeepProbing(Hotplug):
         for at, _, probe in due[: max(0, AT_ONCE - len(self._asking))]:
             if at <= now:
                 self._due[probe] = now + probe.interval
-                self._asking[asyncio.create_task(self._asked(probe))] = probe
+                self._asking[asyncio.create_task(asked(self._prober, probe))] = probe
 
     async def _wait(self) -> None:
         """Return when an answer came, the next probe is due, or others are wanted."""
@@ -131,8 +131,10 @@ class KeepProbing(Hotplug):
                     self._told |= self._every or last is None or last.healthy != outcome.healthy
                     self._outcomes[probe] = outcome
 
-    async def _asked(self, probe: Probe) -> Outcome:
-        try:
-            return await self._prober.probe(probe)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the device is not known to be well
-            return Outcome(healthy=False, reason=reason_of(error), ran=False)
+
+async def asked(prober: Prober, probe: Probe) -> Outcome:
+    """Return the outcome of a probe: of one that breaks, too, since its device may not be well."""
+    try:
+        return await prober.probe(probe)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the device is not known to be well
+        return Outcome(healthy=False, reason=reason_of(error), ran=False)
