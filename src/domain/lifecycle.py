@@ -40,6 +40,13 @@ _REGISTER: Final = Step(Phase.REGISTERING, (Command.REGISTER,))
 _LOOK: Final = Step(Phase.LOOKING, (Command.LOOK,))
 _HOLD: Final = Step(Phase.HOLDING, (Command.BACK_OFF,))
 _HOLD_SLOWLY: Final = Step(Phase.HOLDING, (Command.BACK_OFF_SLOWLY,))
+_UNSERVED: Final[Mapping[Signal, Step]] = {
+    Signal.KUBELET_APPEARED: _START_FRESH,
+    Signal.KUBELET_ELSEWHERE: _START_FRESH,
+    Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
+    Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
+}
+"""What ends a wait without a server, whatever is waited for."""
 
 _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     Phase.WAITING: {
@@ -143,13 +150,7 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     },
     # A kubelet that died is not worth a new server: the one that follows it removes our sockets.
     # And without an old server, that one is met at once.
-    Phase.RESTING: {
-        Signal.TIMER: _LOOK,
-        Signal.KUBELET_APPEARED: _START_FRESH,
-        Signal.KUBELET_ELSEWHERE: _START_FRESH,
-        Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
-        Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
-    },
+    Phase.RESTING: {Signal.TIMER: _LOOK, **_UNSERVED},
     Phase.LOOKING: {
         Signal.REACHABLE: _START,
         Signal.UNREACHABLE: Step(Phase.ORPHANED, (Command.BACK_OFF,)),
@@ -158,20 +159,8 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.KUBELET_VANISHED: _DRAIN,
         Signal.STOP: _STOP,
     },
-    Phase.ORPHANED: {
-        Signal.TIMER: _LOOK,
-        Signal.KUBELET_APPEARED: _START_FRESH,
-        Signal.KUBELET_ELSEWHERE: _START_FRESH,
-        Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
-        Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
-    },
-    Phase.BARRED: {
-        Signal.TIMER: _START,
-        Signal.KUBELET_APPEARED: _START_FRESH,
-        Signal.KUBELET_ELSEWHERE: _START_FRESH,
-        Signal.KUBELET_VANISHED: Step(Phase.WAITING, (Command.CLEAR_TIMER,)),
-        Signal.STOP: Step(Phase.STOPPED, (Command.CLEAR_TIMER,)),
-    },
+    Phase.ORPHANED: {Signal.TIMER: _LOOK, **_UNSERVED},
+    Phase.BARRED: {Signal.TIMER: _START, **_UNSERVED},
     Phase.DRAINING: {
         Signal.CLOSED: Step(Phase.WAITING),
         Signal.KUBELET_APPEARED: Step(Phase.RENEWING, (Command.FORGET_FAILURES,)),
