@@ -33,9 +33,8 @@ def by_resource(held: HeldByName, *, complete: bool) -> Mapping[ResourceName, Ho
     """Return what is held of each resource; what cannot be one's name is left out."""
     found: dict[ResourceName, Holdings] = {}
     for text, devices in held.items():
-        domain, _, name = text.partition("/")
         try:
-            found[ResourceName(domain, name)] = Holdings(held=devices, complete=complete)
+            found[ResourceName.parse(text)] = Holdings(held=devices, complete=complete)
         except InvalidResourceNameError:
             continue  # None of ours.
     return found

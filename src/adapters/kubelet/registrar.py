@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from collections.abc import Hashable
 from typing import Final
 
 import attrs
@@ -19,6 +18,7 @@ from deviceplugin.domain.errors import (
     RegistrationRefusedError,
     RegistrationUnclearError,
 )
+from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Registrar, Registration
 
 KUBELET_SOCKET: Final = "kubelet.sock"
@@ -96,13 +96,12 @@ class GrpcRegistrar(Registrar):
         target = self.directory.target(KUBELET_SOCKET)
         return grpc.aio.insecure_channel(target, options=_OPTIONS)
 
-    def _kubelet(self) -> Hashable:
+    def _kubelet(self) -> FileIdentity | None:
         """Return which file its socket is: the next kubelet's is another one."""
         try:
-            found = os.stat(self.directory.text(KUBELET_SOCKET))  # noqa: PTH116 - a hundred at once
+            return self.directory.identity(KUBELET_SOCKET)
         except OSError:
             return None
-        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def _whereabouts(self, endpoint: str) -> str:
         """Return what a person needs who wonders why the kubelet finds nobody where we are."""

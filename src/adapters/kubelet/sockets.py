@@ -16,6 +16,7 @@ from deviceplugin.domain.errors import (
     ServingForbiddenError,
     SocketLostError,
 )
+from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.resources import ResourceName
 
 MAX_PATH: Final = 107
@@ -101,6 +102,11 @@ class SocketDirectory:
     def text(self, name: str) -> str:
         """Return the same as text: a hundred resources at once notice what a `Path` costs."""
         return f"{self.path}/{name}"
+
+    def identity(self, name: str) -> FileIdentity:
+        """Return which file the socket called `name` is now. Raises `OSError` if there is none."""
+        found = os.stat(self.text(name))  # noqa: PTH116 - see `text`
+        return FileIdentity(found.st_dev, found.st_ino, found.st_ctime_ns)
 
     def check_served(self, name: str) -> None:
         """Raise `SocketLostError` unless the socket called `name`, which was served, is there.
