@@ -1,8 +1,9 @@
 """What is on the wire between a kubelet and us, seen by peers that are not gRPC's own."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -50,12 +51,18 @@ async def served(plugin: ScriptedPlugin, directory: Path) -> AsyncGenerator[Link
         await incarnation.close()
 
 
-async def register(directory: Path) -> None:
+def registering(directory: Path) -> Callable[[], Coroutine[None, None, None]]:
+    """Return what registers, each time with the same registrar."""
     registration = Registration(
         resource=ScriptedPlugin().resource, endpoint="p.sock", options=Options()
     )
     (directory / registration.endpoint).touch()
-    await GrpcRegistrar(SocketDirectory(str(directory))).register(registration, 10.0)
+    registrar = GrpcRegistrar(SocketDirectory(str(directory)))
+    return partial(registrar.register, registration, 10.0)
+
+
+async def register(directory: Path) -> None:
+    await registering(directory)()
 
 
 async def test_register_says_localhost(tmp_path: Path) -> None:
@@ -94,14 +101,10 @@ async def test_registers_at_one_time_need_one_connection(
         return open_channel(target, options=options)
 
     monkeypatch.setattr(grpc.aio, "insecure_channel", counted)
-    registration = Registration(
-        resource=ScriptedPlugin().resource, endpoint="p.sock", options=Options()
-    )
-    (tmp_path / registration.endpoint).touch()
-    registrar = GrpcRegistrar(SocketDirectory(str(tmp_path)))
+    again = registering(tmp_path)
     async with listening(tmp_path / "kubelet.sock") as calls:
         for times in (1, 2):
-            await asyncio.gather(*(registrar.register(registration, 10.0) for _ in range(20)))
+            await asyncio.gather(*(again() for _ in range(20)))
             assert (len(calls), len(opened)) == (20 * times, times)
 
 

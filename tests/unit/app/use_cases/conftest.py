@@ -4,7 +4,7 @@ Its registrar holds, in every test that uses it, what must be true of each Regis
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -19,22 +19,27 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET, MemoryKubelet
 from deviceplugin.adapters.memory.registry import MemoryRegistry
 from deviceplugin.adapters.memory.worker import InlineWorker
+from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.author_code import AuthorCode
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.keep_registered import KeepRegistered
 from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.app.use_cases.retain_held import RetainHeld
+from deviceplugin.app.use_cases.run_plugin import RunPlugin
+from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
+from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.world import Way, World
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
+from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import KubeletUnreachableError
 from deviceplugin.domain.inventory import Inventory, Listing
 from deviceplugin.domain.phases import Signal
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.kubelet import (
     Host,
     Incarnation,
@@ -42,6 +47,7 @@ from deviceplugin.domain.ports.driven.kubelet import (
     Registration,
     Successor,
 )
+from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driving.device_plugin import AdvertisesDevices, DevicePlugin
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route
@@ -256,6 +262,41 @@ class Machine:
     def keep(self, plugin: DevicePlugin) -> KeepRegistered:
         """Return what keeps a resource registered here."""
         return KeepRegistered(plugin, self.world)
+
+    def plugin(
+        self,
+        scanner: Scanner,
+        *,
+        directories: Mapping[Route, PluginDirectory],
+        watch_configuration: WatchConfiguration | None = None,
+    ) -> RunPlugin:
+        """Return a whole plugin on this machine."""
+        return RunPlugin(
+            namespace="color.example",
+            run_scanner=RunScanner(
+                scanner=scanner,
+                worker=InlineWorker(),
+                clock=self.clock,
+                chance=FixedChance(0.5),
+                journal=self.journal,
+            ),
+            advertise=self.advertise(),
+            watch_kubelet=self.watch,
+            directories=directories,
+            watch_configuration=watch_configuration,
+        )
+
+    def advertise(self, on_exit: OnExit = OnExit.LEAVE) -> Advertise:
+        """Return what makes the advertised follow a tree here."""
+        return Advertise(
+            open_resource=self.open,
+            keep=self.keep,
+            watch_kubelet=self.watch,
+            retain_held=self.retain,
+            clock=self.clock,
+            journal=self.journal,
+            on_exit=on_exit,
+        )
 
     async def start_kubelet(self) -> None:
         """Let a kubelet start, and everything that follows at once."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.watch_kubelet import Follower, WatchKubelet
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.ending import OnExit
@@ -52,15 +51,7 @@ class Advertising:
 
     def __init__(self, here: "Machine", *, on_exit: OnExit = OnExit.LEAVE) -> None:
         self.here = here
-        self.advertise = Advertise(
-            open_resource=here.open,
-            keep=here.keep,
-            watch_kubelet=here.watch,
-            retain_held=here.retain,
-            clock=here.clock,
-            journal=here.journal,
-            on_exit=on_exit,
-        )
+        self.advertise = here.advertise(on_exit)
 
     async def __aenter__(self) -> Self:
         self._stack = AsyncExitStack()

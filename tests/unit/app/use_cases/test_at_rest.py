@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deviceplugin.adapters.memory.clock import FixedChance
 from deviceplugin.adapters.memory.hotplug import MemoryHotplug
 from deviceplugin.adapters.memory.prober import MemoryProber
 from deviceplugin.adapters.memory.watched_file import MemoryFile
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.settings import Configuration, Settings
-from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.keep_probing import KeepProbing
 from deviceplugin.app.use_cases.poll_source import PollSource
 from deviceplugin.app.use_cases.reload_configuration import ReloadConfiguration
-from deviceplugin.app.use_cases.run_plugin import RunPlugin
-from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.watch_configuration import WatchConfiguration
 from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
@@ -71,24 +67,8 @@ async def at_rest(here: "Machine", *, listening: bool = True) -> AsyncGenerator[
         look_again=_nothing,
         journal=here.journal,
     )
-    plugin = RunPlugin(
-        namespace="color.example",
-        run_scanner=RunScanner(
-            scanner=poll,
-            worker=InlineWorker(),
-            clock=here.clock,
-            chance=FixedChance(0.5),
-            journal=here.journal,
-        ),
-        advertise=Advertise(
-            open_resource=here.open,
-            keep=here.keep,
-            watch_kubelet=here.watch,
-            retain_held=here.retain,
-            clock=here.clock,
-            journal=here.journal,
-        ),
-        watch_kubelet=here.watch,
+    plugin = here.plugin(
+        poll,
         directories=here.world.directories,
         watch_configuration=WatchConfiguration(
             source="plugin.yaml",

@@ -31,6 +31,13 @@ def minding(
     return FrozenTree(found.resources, Minded(held=held, in_the_way=in_the_way))
 
 
+async def given_out(it: Advertising) -> Holds:
+    """Return what is held, once a container was given the one device there is."""
+    await it.follow(minding(tree(yellow="a", green="")))
+    await it.here.kubelet.allocate(YELLOW, [A])
+    return it.here.holds()
+
+
 async def test_what_is_given_out_is_known_before_anything_is_waited_for(
     machine: "type[Machine]",
 ) -> None:
@@ -103,9 +110,7 @@ async def test_what_is_in_the_way_is_let_go_when_two_looks_agree(
 ) -> None:
     """Though it is listed as Healthy; a look at the devices is asked for then."""
     async with Advertising(machine()) as it:
-        await it.follow(minding(tree(yellow="a", green="")))
-        await it.here.kubelet.allocate(YELLOW, [A])
-        held = it.here.holds()
+        held = await given_out(it)
         it.here.holders.hold(YELLOW, A)
         await it.follow(minding(tree(yellow="a", green=""), held, held))
         await it.here.clock.advance(3 * APART)
@@ -126,9 +131,7 @@ async def test_what_is_given_out_between_two_looks_is_not_let_go(
 ) -> None:
     """The looks are about another container."""
     async with Advertising(machine()) as it:
-        await it.follow(minding(tree(yellow="a", green="")))
-        await it.here.kubelet.allocate(YELLOW, [A])
-        held = it.here.holds()
+        held = await given_out(it)
         await it.follow(minding(tree(yellow="a", green=""), held, held))
         for _ in range(5):
             await it.here.clock.advance(APART)
@@ -139,9 +142,7 @@ async def test_what_is_given_out_between_two_looks_is_not_let_go(
 @pytest.mark.parametrize("case", ["silent", "incomplete"])
 async def test_what_nobody_can_say_to_be_free_stays(machine: "type[Machine]", case: str) -> None:
     async with Advertising(machine()) as it:
-        await it.follow(minding(tree(yellow="a", green="")))
-        await it.here.kubelet.allocate(YELLOW, [A])
-        held = it.here.holds()
+        held = await given_out(it)
         if case == "silent":
             it.here.holders.fail("gone")
         else:

@@ -5,13 +5,8 @@ from typing import TYPE_CHECKING, Self
 
 import pytest
 
-from deviceplugin.adapters.memory.clock import FixedChance
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET
-from deviceplugin.adapters.memory.worker import InlineWorker
-from deviceplugin.app.use_cases.advertise import Advertise
-from deviceplugin.app.use_cases.run_plugin import RunPlugin
-from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.errors import StoppedError
 from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
@@ -80,26 +75,7 @@ class Running:
     def __init__(self, here: "Machine") -> None:
         self.here = here
         self.scanner = Told()
-        self.plugin = RunPlugin(
-            namespace="color.example",
-            run_scanner=RunScanner(
-                scanner=self.scanner,
-                worker=InlineWorker(),
-                clock=here.clock,
-                chance=FixedChance(0.5),
-                journal=here.journal,
-            ),
-            advertise=Advertise(
-                open_resource=here.open,
-                keep=here.keep,
-                watch_kubelet=here.watch,
-                retain_held=here.retain,
-                clock=here.clock,
-                journal=here.journal,
-            ),
-            watch_kubelet=here.watch,
-            directories={Route.REGISTER: here.directory},
-        )
+        self.plugin = here.plugin(self.scanner, directories={Route.REGISTER: here.directory})
 
     async def __aenter__(self) -> Self:
         self.tasks = asyncio.all_tasks()
