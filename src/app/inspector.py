@@ -144,8 +144,10 @@ class Inspector:
     def nodes(self) -> DeviceNodes:
         """Return the machine's device nodes."""
         dev_root = self.configuration.settings.dev_root
-        kind = RecordedDeviceNodes if self._recorded() else SystemDeviceNodes
-        return kind(dev_root)
+        recorded = self._recorded()
+        if recorded:
+            return RecordedDeviceNodes(dev_root, failures=recorded.failures)
+        return SystemDeviceNodes(dev_root)
 
     def host(self) -> HostUse:
         """Return what the machine uses itself."""

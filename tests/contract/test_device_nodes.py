@@ -17,6 +17,9 @@ from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.testing.contracts.device_nodes import DeviceNodesContract, DeviceNodesWorld
 
+NOBODY = 65534
+"""A user without any right of root."""
+
 
 @attrs.frozen
 class _MemoryWorld:
@@ -32,6 +35,12 @@ class _MemoryWorld:
 
     def add_link(self, path: str, target: str) -> None:
         self.nodes.add_link(path, target)
+
+    def close(self, path: str) -> None:
+        self.nodes.close(path)
+
+    def open(self, path: str) -> None:
+        self.nodes.open(path)
 
 
 class _SystemWorld:
@@ -56,6 +65,22 @@ class _SystemWorld:
     def add_link(self, path: str, target: str) -> None:
         self._place(path).symlink_to(target)
 
+    def close(self, path: str) -> None:
+        """As anybody but root meets it: root may look into everything."""
+        self._root.chmod(0o755)
+        self._place(path).chmod(0)
+        if os.geteuid() == 0:
+            os.seteuid(NOBODY)
+
+    def open(self, path: str) -> None:
+        self.end()
+        self._place(path).chmod(0o755)
+
+    def end(self) -> None:
+        """Be who we were."""
+        if os.geteuid() != os.getuid():
+            os.seteuid(os.getuid())
+
     def _place(self, path: str) -> Path:
         place = self._root / Path(path).relative_to("/dev")
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -67,11 +92,18 @@ class _RecordedWorld(_SystemWorld):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.nodes = RecordedDeviceNodes(str(root))
+        self._failures: dict[str, str] = {}
+        self.nodes = RecordedDeviceNodes(str(root), failures=self._failures)
 
     def add_node(self, path: str) -> NodeNumber:
         self._place(path).write_text("char 10:232\n")
         return NodeNumber("char", 10, 232)
+
+    def close(self, path: str) -> None:
+        self._failures[path] = "EACCES"
+
+    def open(self, path: str) -> None:
+        del self._failures[path]
 
 
 class _NotedWorld:
@@ -90,6 +122,12 @@ class _NotedWorld:
     def add_link(self, path: str, target: str) -> None:
         self._behind.add_link(path, target)
 
+    def close(self, path: str) -> None:
+        self._behind.close(path)
+
+    def open(self, path: str) -> None:
+        self._behind.open(path)
+
 
 class TestSystemDeviceNodes(DeviceNodesContract):
     """On a real file system."""
@@ -97,7 +135,11 @@ class TestSystemDeviceNodes(DeviceNodesContract):
     @contextmanager
     def world(self) -> Generator[DeviceNodesWorld]:
         with TemporaryDirectory() as root:
-            yield _SystemWorld(Path(root))
+            world = _SystemWorld(Path(root))
+            try:
+                yield world
+            finally:
+                world.end()
 
 
 class TestMemoryDeviceNodes(DeviceNodesContract):

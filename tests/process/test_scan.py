@@ -134,6 +134,28 @@ def test_a_directory_on_the_way_that_may_not_be_entered_is_said_once_by_name(
     assert "/devices/virtual/closed" in told[0]
 
 
+def test_a_folder_of_dev_that_may_not_be_entered_is_said_once_by_name(
+    config: Path, place: Path
+) -> None:
+    """However many rules ask for what is in it; what is beside it is found as ever."""
+    user = unprivileged()
+    text = config.read_text()
+    rules = "".join(
+        f"  - {{name: x{each}, match: [{{node: '/dev/closed/{each}*'}}]}}\n" for each in "ab"
+    )
+    config.write_text(f"{text}{rules}")
+    closed = place / "dev" / "closed"
+    closed.mkdir(parents=True)
+    closed.chmod(0)
+    command = (*DEVICEPLUGIN, "scan", "--config", str(config), "--dev-root", str(place / "dev"))
+    ended = ran(*user, *command, place=place)
+    closed.chmod(0o755)
+    told = [line for line in ended.err.splitlines() if "directory_unreadable" in line]
+    assert len(told) == 1, ended
+    assert "/dev/closed" in told[0]
+    assert ended.code == 0
+
+
 def test_a_sysfs_that_is_missing_is_a_failure(place: Path) -> None:
     """One line says which and why, and the exit code is that of what failed, not of a mistake."""
     ended = ran(*DEVICEPLUGIN, "scan", "--sys-root", str(place / "sys"), place=place)

@@ -1,6 +1,7 @@
 """A host's /dev without a file system."""
 
-from collections.abc import Iterable
+import errno
+from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Final
 
@@ -26,6 +27,8 @@ class MemoryDeviceNodes(DeviceNodes):
     def __init__(self) -> None:
         self._entries: dict[str, NodeNumber | _Link | None] = {}
         self._there: set[str] | None = None
+        self._closed: set[str] = set()
+        self._refused: dict[str, int] = {}
 
     def add_node(self, path: str, number: NodeNumber) -> None:
         """Let a device node be there."""
@@ -41,6 +44,14 @@ class MemoryDeviceNodes(DeviceNodes):
         """Let a symbolic link be there."""
         self._there = None
         self._entries[path] = _Link(target)
+
+    def close(self, path: str) -> None:
+        """Let nobody look into a folder any more."""
+        self._closed.add(path)
+
+    def open(self, path: str) -> None:
+        """Let everybody look into it again."""
+        self._closed.remove(path)
 
     def remove(self, path: str) -> None:
         """Remove what was added."""
@@ -64,8 +75,20 @@ class MemoryDeviceNodes(DeviceNodes):
             found = [f"{path}/{name}" for path in found for name in self._below(path, glob)]
         return sorted(found)
 
+    def take_refusals(self) -> Mapping[str, int]:
+        """Return the folders that were closed when they were looked into since the last time."""
+        refused, self._refused = self._refused, {}
+        return refused
+
+    def _refuses(self, folder: str) -> bool:
+        if folder in self._closed:
+            self._refused[folder] = errno.EACCES
+        return folder in self._closed
+
     def _below(self, path: str, glob: Glob) -> list[str]:
         folder = self._followed(path)
+        if folder is None or self._refuses(folder):
+            return []
         return [
             name
             for parent, _, name in (each.rpartition("/") for each in self._paths())
@@ -95,7 +118,7 @@ class MemoryDeviceNodes(DeviceNodes):
                 continue
             if part == "..":
                 folder = _parent(folder)
-            elif here not in there or links > MAX_LINKS:
+            elif self._refuses(folder) or here not in there or links > MAX_LINKS:
                 return None
             elif isinstance(found, _Link):
                 links += 1

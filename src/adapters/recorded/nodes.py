@@ -1,10 +1,11 @@
 """Keeps what a scan asks of /dev."""
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
-from deviceplugin.domain.recording.entries import Entry, File, Link
+from deviceplugin.domain.recording.entries import Directory, Entry, File, Link
 
 
 class NotedNodes(DeviceNodes):
@@ -14,6 +15,7 @@ class NotedNodes(DeviceNodes):
         self._nodes = nodes
         self._asked: set[str] = set()
         self._matched: set[str] = set()
+        self._refused: dict[str, int] = {}
 
     def number(self, path: str) -> NodeNumber | None:
         """Return what the node at `path`, through any link, stands for; None if it is none."""
@@ -31,15 +33,25 @@ class NotedNodes(DeviceNodes):
         self._matched.update(found)
         return found
 
+    def take_refusals(self) -> Mapping[str, int]:
+        """Return the directories that could not be looked into since this was asked last."""
+        refused = self._nodes.take_refusals()
+        self._refused.update(refused)
+        return refused
+
     def entries(self) -> Mapping[str, Entry]:
         """Return the nodes, links and files behind all answers so far, by path: /dev/kvm.
 
-        A way through several links is one link; what matched and is no node is a file.
+        A way through several links is one link; what matched and is no node is a file. A directory
+        that could not be looked into fails again.
         """
         found: dict[str, Entry] = {}
         for path in sorted(self._asked | self._matched):
             if path.startswith("/dev/") and os.path.normpath(path) == path:
                 self._take(path, found)
+        self.take_refusals()
+        for folder, number in self._refused.items():
+            found[folder] = Directory(failure=errno.errorcode.get(number, "EIO"))
         return {
             path: entry
             for path, entry in found.items()

@@ -180,6 +180,12 @@ class Files:
         except OSError as error:
             return self._page(real, name, path, error)
 
+    def refused(self, directories: Mapping[str, int]) -> None:
+        """Note directories beside the root that could not be looked into, with their errors."""
+        for path, number in directories.items():
+            reason = os.strerror(number)
+            self.notes.append(DirectoryUnreadable(path=printable(path), reason=reason))
+
     def note(self, path: str, reason: str) -> None:
         """Remember what is odd about an entry."""
         self.notes.append(EntryUnreadable(path=printable(path), reason=reason))

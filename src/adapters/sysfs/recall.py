@@ -1,6 +1,6 @@
 """Judges devices anew only if something that their last judgement depends on is otherwise."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.memory import Memo, Memory
@@ -36,6 +36,10 @@ class AskedNodes(DeviceNodes):
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the host paths that match a glob."""
         return self._nodes.matching(pattern)
+
+    def take_refusals(self) -> Mapping[str, int]:
+        """Return the directories that could not be looked into."""
+        return self._nodes.take_refusals()
 
     def same(self, asked: tuple[tuple[str, str, object], ...]) -> bool:
         """Say whether each answer would be the same now."""

@@ -90,6 +90,7 @@ class SysfsScanner(RuledSource):
         recall = Recall(folders, nodes, self._memory, lambda: self._look(folders, nodes).at)
         sightings = self._sightings(files, folders, recall.at)
         recall.end()
+        files.refused(self._nodes.take_refusals())
         diagnosis = self._last.diagnosis
         outcomes = self._ask(diagnosis.probes, diagnosis.unsettled)
         seen = (sightings, frozenset[Event](files.notes), dict(outcomes))

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,10 @@ MAX_NAMES: Final = 10_000
 """Names of one folder, and matches of one part of a pattern, beyond which none counts."""
 
 _ROOT: Final = "/dev"
+_ABSENT: Final = frozenset(
+    {None, errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL}
+)
+"""Answers of what is not there, or of another sort: nothing to tell anybody."""
 
 
 class SystemDeviceNodes(DeviceNodes):
@@ -24,17 +28,19 @@ class SystemDeviceNodes(DeviceNodes):
 
     It follows links itself, since the host means its own /dev by an absolute one, and never looks
     outside: there, in a container, are other files than the host's. What cannot be looked at is
-    as if it were not there.
+    as if it were not there, and `take_refusals` tells in which directory that was.
     """
 
     def __init__(self, dev_root: str = _ROOT) -> None:
         self._dev_root = dev_root.rstrip("/")
+        self._refused: dict[str, int] = {}
 
     def number(self, path: str) -> NodeNumber | None:
         """Return what the node at `path` stands for, through any link."""
         try:
             found = os.lstat(self._here(self._followed(path)))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            self._met(error)
             return None
         major, minor = os.major(found.st_rdev), os.minor(found.st_rdev)
         if stat.S_ISCHR(found.st_mode):
@@ -45,7 +51,8 @@ class SystemDeviceNodes(DeviceNodes):
         """Return `path` with links resolved; as it is if it leads nowhere."""
         try:
             return self._followed(path)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            self._met(error)
             return path
 
     def matching(self, pattern: str) -> Iterable[str]:
@@ -57,17 +64,40 @@ class SystemDeviceNodes(DeviceNodes):
             found = list(islice(matches, MAX_NAMES))
         return sorted(found)
 
+    def take_refusals(self) -> Mapping[str, int]:
+        """Return the directories that could not be looked into since this was asked last."""
+        refused, self._refused = self._refused, {}
+        return refused
+
+    def _met(self, error: OSError | ValueError, folder: str | None = None) -> None:
+        """Remember the folder, or the one that has what the error is about, if it was refused."""
+        if not isinstance(error, OSError) or error.errno in _ABSENT:
+            return
+        if folder is None:
+            place = str(error.filename).removeprefix(self._dev_root)
+            folder = f"{_ROOT}{place}".rpartition("/")[0]
+        self._refused[folder] = error.errno or errno.EIO
+
     def _below(self, path: str, glob: Glob) -> list[str]:
         try:
-            with os.scandir(self._here(self._followed(path))) as entries:
-                names = [entry.name for entry in islice(entries, MAX_NAMES)]
-        except (OSError, ValueError):
+            folder = self._followed(path)
+        except (OSError, ValueError) as error:
+            self._met(error)
+            return []
+        try:
+            names = self._names(folder)
+        except (OSError, ValueError) as error:
+            self._met(error, folder)
             return []
         return [
             name
             for name in names
             if glob.fits(name) and name.startswith(".") <= glob.text.startswith(".")
         ]
+
+    def _names(self, folder: str) -> list[str]:
+        with os.scandir(self._here(folder)) as entries:
+            return [entry.name for entry in islice(entries, MAX_NAMES)]
 
     def _here(self, path: str) -> str:
         """Return where the host's `path` is found here."""

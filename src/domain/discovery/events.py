@@ -9,7 +9,7 @@ from deviceplugin.domain.events import DeviceSkipped, Event, Level, ResourceEven
 
 @attrs.frozen(kw_only=True)
 class DirectoryUnreadable(Event):
-    """A whole directory of devices cannot be listed; what is in it stays unseen."""
+    """A whole directory, below /sys or in /dev, cannot be looked into; its devices stay unseen."""
 
     level: ClassVar[Level] = "warning"
     path: str

@@ -1,5 +1,6 @@
 """The laws of `DeviceNodes`."""
 
+import errno
 from abc import abstractmethod
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -31,6 +32,16 @@ class DeviceNodesWorld(Protocol):
     @abstractmethod
     def add_link(self, path: str, target: str) -> None:
         """Make a symbolic link with this text."""
+        ...
+
+    @abstractmethod
+    def close(self, path: str) -> None:
+        """Let a folder be one that may not be looked into (EACCES)."""
+        ...
+
+    @abstractmethod
+    def open(self, path: str) -> None:
+        """Let a closed folder be as before."""
         ...
 
 
@@ -163,6 +174,46 @@ class DeviceNodesContract:
             world.add_file("/dev/.hidden")
             assert list(world.nodes.matching("/dev/*")) == []
             assert list(world.nodes.matching("/dev/.h*")) == ["/dev/.hidden"]
+
+    def test_a_folder_that_may_not_be_looked_into_is_told_by_name(self) -> None:
+        """By its own path, whatever was asked below it; once, until it is asked again."""
+        with self.world() as world:
+            world.add_file("/dev/open/x")
+            world.add_file("/dev/closed/y/z")
+            world.add_link("/dev/way", "closed/y")
+            world.close("/dev/closed")
+            assert dict(world.nodes.take_refusals()) == {}
+            told = {"/dev/closed": errno.EACCES}
+            for path in ("/dev/closed/y", "/dev/closed/y/z", "/dev/closed/none", "/dev/way/z"):
+                assert world.nodes.number(path) is None
+                assert dict(world.nodes.take_refusals()) == told
+                assert world.nodes.resolve(path) == path
+                assert dict(world.nodes.take_refusals()) == told
+            for pattern in ("/dev/closed/*", "/dev/*/[xy]", "/dev/closed/y/z", "/dev/way/*"):
+                list(world.nodes.matching(pattern))
+                assert dict(world.nodes.take_refusals()) == told
+            assert dict(world.nodes.take_refusals()) == {}
+            assert list(world.nodes.matching("/dev/*/x")) == ["/dev/open/x"]
+            world.nodes.take_refusals()
+            world.open("/dev/closed")
+            assert list(world.nodes.matching("/dev/way/*")) == ["/dev/way/z"]
+            assert dict(world.nodes.take_refusals()) == {}
+
+    def test_what_is_not_there_is_no_refusal(self) -> None:
+        """Nor is what is below a file, or a link that leads nowhere."""
+        with self.world() as world:
+            world.add_file("/dev/file")
+            world.add_link("/dev/dangling", "missing")
+            world.add_link("/dev/loop", "loop")
+            world.add_link("/dev/out", "/etc")
+            for path in ("/dev/missing/x", "/dev/file/x", "/dev/dangling/x", "/dev/loop/x"):
+                world.nodes.number(path)
+                world.nodes.resolve(path)
+            for pattern in ("/dev/file/*", "/dev/missing/*", "/dev/*/x", "/dev/out/*"):
+                list(world.nodes.matching(pattern))
+            for path in ODD_PATHS:
+                world.nodes.number(path)
+            assert dict(world.nodes.take_refusals()) == {}
 
     def test_odd_paths_raise_nothing(self) -> None:
         """What can be no device is no device, by whatever text."""

@@ -1,5 +1,6 @@
 """The laws of recording a machine: what is replayed says what was said."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from deviceplugin.adapters.recorded.tree import MARK
 from deviceplugin.app.inspector import CONFIGURATION, Inspector, own_configuration
 from deviceplugin.app.recorder import Recorder
 from deviceplugin.app.settings import Configuration, load
+from deviceplugin.domain.discovery.events import DirectoryUnreadable
 from deviceplugin.domain.errors import InvalidValueError, ScanError
 from deviceplugin.domain.events import Event
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
@@ -147,6 +149,23 @@ def test_a_recording_says_what_the_machine_says(sysfs: FakeSysfs, tmp_path: Path
     gpu, _ = expected.tree.resources[ResourceName("example.com", "gpu")].values()
     nodes = [node.host_path for node in gpu.nodes]
     assert nodes == ["/dev/dri/renderD128", "/dev/dri/card0", "/dev/vfio/3"]
+    assert seen(recorded(live, tmp_path / "copy")) == expected
+
+
+def test_a_folder_of_dev_that_could_not_be_looked_into_cannot_in_the_recording(
+    sysfs: FakeSysfs, tmp_path: Path
+) -> None:
+    """So what is said of a node in it, or in a folder of links, is the same."""
+    live = disk(sysfs)
+    about = json.loads((live / MARK).read_text())
+    about["failures"] = {"/dev/serial/by-id": "EACCES", "/dev/dri": "EIO"}
+    (live / MARK).write_text(json.dumps(about))
+    expected = seen(live)
+    told = {
+        each.path: each.reason for each in expected.events if isinstance(each, DirectoryUnreadable)
+    }
+    assert told["/dev/serial/by-id"] == "Permission denied"
+    assert told["/dev/dri"] == "Input/output error"
     assert seen(recorded(live, tmp_path / "copy")) == expected
 
 

@@ -1,7 +1,7 @@
 """The device nodes below the host's /dev."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, Protocol
 
 import attrs
@@ -32,4 +32,13 @@ class DeviceNodes(Protocol):
     @abstractmethod
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the host paths that match a glob whose wildcards never cross a '/', sorted."""
+        ...
+
+    @abstractmethod
+    def take_refusals(self) -> Mapping[str, int]:
+        """Return the directories that could not be looked into since this was asked last.
+
+        By the host's path, without links, each with the number of the error (errno). What is in
+        them was answered as if it were not there. One that is not there is not among them.
+        """
         ...

@@ -5,7 +5,9 @@ import os
 from functools import partial
 
 from deviceplugin.adapters.sysfs.files import Files, read_page
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.events import (
+    DirectoryUnreadable,
     EntryForbidden,
     NumaNodeUnknown,
     ResourceUnmatched,
@@ -93,3 +95,30 @@ def test_what_may_not_be_read_is_a_warning_once_however_often_it_is_looked_at(
     (event,) = machine.journal.of(EntryForbidden)
     assert (event.level, event.reason) == ("warning", "Permission denied")
     assert event.path.endswith("/usb1/1-1/serial")
+
+
+def test_a_folder_of_dev_that_may_not_be_entered_is_a_warning_once(machine: Machine) -> None:
+    """By its name, whether a rule asks for a path in it or a device has its node there.
+
+    What is elsewhere is found as ever; it is said again when it was open meanwhile.
+    """
+    closed = machine.sysfs.child("x0", subsystem="x", number=(250, 0), node="closed/x0")
+    machine.sysfs.misc("kvm", 232)
+    by_path = rule("x.local/x", {"node": "/dev/kvm"}, {"node": "/dev/closed/*"})
+    by_name = rule("x.local/y", {"name": closed.name})
+    machine.sysfs.nodes.close("/dev/closed")
+    scanner = machine.scanner(by_name)
+    for wanted in (by_path, by_name):
+        scanner = machine.scanner(wanted)
+        before = len(machine.journal.of(DirectoryUnreadable))
+        devices = found(scanner, wanted.resource)
+        assert devices == found(scanner, wanted.resource)
+        assert ("kvm" in devices) == (wanted is by_path)
+        (event,) = machine.journal.of(DirectoryUnreadable)[before:]
+        assert event == DirectoryUnreadable(path="/dev/closed", reason="Permission denied")
+    machine.sysfs.nodes.open("/dev/closed")
+    (port,) = found(scanner, by_name.resource).values()
+    assert port.health is Health.HEALTHY
+    machine.sysfs.nodes.close("/dev/closed")
+    found(scanner, by_name.resource)
+    assert len(machine.journal.of(DirectoryUnreadable)) == 3
