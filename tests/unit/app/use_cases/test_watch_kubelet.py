@@ -159,7 +159,7 @@ async def test_where_nothing_is_heard_looks_are_close_however_well_all_is() -> N
         assert it.told.checks == checks + 10 / RHYTHM.restless
 
 
-@pytest.mark.parametrize("phase", set(Phase) - {Phase.STEADY})
+@pytest.mark.parametrize("phase", [each for each in Phase if each is not Phase.STEADY])
 async def test_one_that_is_not_well_has_all_looked_at_closely(phase: Phase) -> None:
     """From the moment on at which it is so."""
     async with Watched() as it:
