@@ -9,6 +9,7 @@ from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.asking import ASKED
 from deviceplugin.domain.discovery.assortment import shown
 from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.explanation import absence
 from deviceplugin.domain.discovery.inquiry import Finding, Group, Outcome, grouped
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.withheld import shown_value
@@ -43,6 +44,9 @@ def of_resource(
     yield Line(f"{rule.resource}: {count} of {_devices(len(own))} that were looked at", "title")
     for alternative in rule.match:
         yield Line(f"  wants {alternative}")
+        absent = absence(alternative, [each.candidate for each in own])
+        if absent:
+            yield Line(f"  - {absent}", "bad")
     for each in by[Outcome.OFFERED]:
         yield _offered(f"  + {_named(each.candidate)}{_as(each, ids)}", each)
     for each in by[Outcome.COMPANION]:

@@ -235,6 +235,20 @@ def test_what_may_not_be_read_is_said_once_by_name(place: Path, sysfs: FakeSysfs
         assert "Permission denied" in said[0]
 
 
+def test_what_the_machine_has_nothing_of_is_said_beside_what_is_wanted(
+    place: Path, sysfs: FakeSysfs
+) -> None:
+    """A subsystem whose module is not loaded, and links that udev has not made."""
+    more = "  - {name: x, match: [{subsystem: foo, name: x}, {node: /dev/serial/by-id/x}]}\n"
+    (place / "plugin.yaml").write_text(RULES + more)
+    lines = explained(place, sysfs, "x").out.splitlines()
+    assert (
+        "  - sysfs shows no device of [subsystem: foo]: there is no such hardware"
+        in (lines[2].partition(",")[0])
+    )
+    assert lines[4].startswith("  - no device is at [node: /dev/serial/by-id/x]: such links are")
+
+
 def test_shares_of_a_device_are_counted_not_listed(place: Path, sysfs: FakeSysfs) -> None:
     """Under the id of the device; a preset that anybody may share has a hundred of them."""
     sysfs.misc("kvm", 232)

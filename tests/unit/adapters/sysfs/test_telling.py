@@ -38,6 +38,27 @@ def test_why_nothing_matches_is_one_event(machine: Machine) -> None:
     )
 
 
+def test_a_subsystem_or_folder_of_links_that_the_machine_lacks_is_told(machine: Machine) -> None:
+    """Whether or not there is its class; once there is such a device it is no longer so."""
+    machine.sysfs.serial_port("ttyUSB0", serial="B1")
+    rules = (
+        rule("x.local/x", {"subsystem": "hidraw", "name": "hidraw*"}),
+        rule("x.local/y", {"node": "/dev/serial/by-id/*", "subsystem": "tty"}),
+    )
+    for told in (("hidraw", "by-id"), ("by-id",)):
+        scanner = machine.scanner(*rules)
+        before = len(machine.journal.of(ResourceUnmatched))
+        scanner.scan()
+        events = machine.journal.of(ResourceUnmatched)[before:]
+        assert len(events) == len(told)
+        for event, word in zip(events, told, strict=True):
+            (reason,) = event.reasons
+            assert word in reason
+            assert "shows no device" in reason or "no device is at" in reason
+        if "hidraw" in told:
+            machine.sysfs.child("hidraw0", subsystem="hidraw", number=(240, 0))
+
+
 def test_why_nothing_matches_can_be_asked(machine: Machine) -> None:
     """Of each device that was looked at; asking records nothing."""
     tty = machine.sysfs.serial_port()

@@ -1,5 +1,7 @@
 """The laws of explaining why nothing matches."""
 
+import attrs
+
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.testing.rules import Conditions, rule
@@ -49,6 +51,34 @@ def test_what_is_not_there_is_said_to_be_nothing() -> None:
 def test_an_empty_machine_is_explained_too() -> None:
     (ruling,) = explain(rule("x.local/x", {"name": "x"}), [])
     assert str(ruling) == "[name: x]: there is nothing to choose from"
+
+
+def test_a_subsystem_that_is_not_there_is_said_to_be_absent() -> None:
+    """Whatever else is asked, and whatever other devices there are; with the way out."""
+    for others in ([], [KVM, *TTYS]):
+        (ruling,) = explain(rule("x.local/x", {"subsystem": "foo", "name": "x"}), others)
+        assert str(ruling) == (
+            "[subsystem: foo, name: x]: sysfs shows no device of [subsystem: foo]: "
+            "there is no such hardware, or the kernel module for it is not loaded"
+        )
+    (ruling,) = explain(rule("x.local/x", {"subsystem": "tty", "name": "x"}), [KVM, *TTYS])
+    assert not ruling.absent
+
+
+def test_a_node_that_is_not_there_is_said_to_be_absent() -> None:
+    """A link of udev with who makes it; a node that is there is not."""
+    link = "/dev/serial/by-id/usb-*"
+    for others in ([], [KVM, *TTYS]):
+        (ruling,) = explain(rule("x.local/x", {"node": link, "driver": "x"}), others)
+        assert str(ruling).startswith(
+            f"[node: {link}, driver: x]: no device is at [node: {link}]: "
+            "such links are made by the host's udev"
+        )
+        (ruling,) = explain(rule("x.local/x", {"node": "/dev/x", "subsystem": "misc"}), others)
+        assert "no device is at [node: /dev/x]: a node or link" in str(ruling)
+    there = attrs.evolve(KVM, paths=("/dev/kvm",))
+    (ruling,) = explain(rule("x.local/x", {"node": "/dev/kvm", "name": "x"}), [there])
+    assert not ruling.absent
 
 
 def test_a_match_needs_no_explanation() -> None:
