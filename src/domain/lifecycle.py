@@ -122,6 +122,8 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
         Signal.TIMER: Step(Phase.STEADY, (Command.FORGET_FAILURES,)),
         Signal.STREAM_ENDED: _RETREAT,
         Signal.SOCKET_LOST: _RETREAT,
+        # A kubelet up to 1.36 has forgotten us for it, and does not tell.
+        Signal.SUCCESSOR_LOST: _RENEW,
         Signal.KUBELET_CONFIRMED: Step(Phase.LISTED, (Command.FORGET_FAILURES,)),
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,
@@ -129,7 +131,6 @@ _DECIDED: Final[Mapping[Phase, Mapping[Signal, Step]]] = {
     Phase.STEADY: {
         Signal.STREAM_ENDED: _RETREAT,
         Signal.SOCKET_LOST: _RENEW,
-        # A kubelet up to 1.36 has forgotten us for it, and does not tell.
         Signal.SUCCESSOR_LOST: _RENEW,
         Signal.KUBELET_APPEARED: _RENEW_FRESH,
         Signal.STOP: _STOP,

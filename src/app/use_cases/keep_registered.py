@@ -7,7 +7,7 @@ that can be cancelled. All decisions are the table's; here stands only how a com
 import asyncio
 from collections.abc import Coroutine
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -22,6 +22,8 @@ from deviceplugin.domain.phases import Command, Phase, Signal
 from deviceplugin.domain.ports.driven.kubelet import Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 from deviceplugin.domain.routes import Kubelet, Route
+
+_KUBELET_HAS_A_LIST: Final = (Phase.LISTED, Phase.STEADY)
 
 
 @attrs.frozen
@@ -81,7 +83,7 @@ class KeepRegistered:
             return
         if not self._is_ours(self._incarnation):
             self._send(Signal.SOCKET_LOST, self._number)
-        elif self._phase is Phase.STEADY and self._succession.look(
+        elif self._phase in _KUBELET_HAS_A_LIST and self._succession.look(
             self._incarnation.successor(), self._world.clock.now()
         ):
             self._send(Signal.SUCCESSOR_LOST, self._number)

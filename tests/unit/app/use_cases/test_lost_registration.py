@@ -182,6 +182,23 @@ async def test_a_loss_and_its_end_are_each_told_once(node: "type[Node]") -> None
         assert len(here.journal.of(ResourceRegistered)) == 2
 
 
+@pytest.mark.parametrize("age", [0.1, 60.0])
+async def test_a_newer_instance_that_comes_and_goes_is_noticed_however_new_we_are_ourselves(
+    node: "type[Node]", age: float
+) -> None:
+    """It may live for less time than it takes until a stream is held for steady."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(age)
+        assert here.keeper.phase is (Phase.STEADY if age > 1 else Phase.LISTED)
+        newer = await here.kubelet.serve(here.host.plugins[0])
+        await here.clock.settle()
+        await newer.close()
+        await here.clock.advance(60)
+        assert here.registrations == 2
+        assert here.is_well()
+
+
 async def test_a_kubelet_that_died_is_not_worth_a_new_server(node: "type[Node]") -> None:
     """Its successor removes our sockets. Nor does the old one stay, for that one to wait for."""
     async with node() as here:
