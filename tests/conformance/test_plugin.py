@@ -2,19 +2,14 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
-import attrs
 import pytest
-from tests.conformance.kubelets import Kubelet
+from tests.conformance.ours import Stage, running, staged
 from tests.conformance.world import World, healthy_ids
-from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside, remove_tree
+from tests.support.stage import WIDGET, Puppet, beside, remove_tree
 
-from deviceplugin import DeviceId, DeviceInfo, DeviceNode, Health, Manager, Request
-from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin import DeviceId, DeviceInfo, DeviceNode, Health, Request
 from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import (
     Container,
@@ -33,61 +28,9 @@ SOON = 10.0
 TWO_NODES = Numa(policy=NumaPolicy.RESTRICTED, nodes=(0, 1))
 
 
-@attrs.frozen(kw_only=True)
-class Stage:
-    """Our plugin at work beside a kubelet."""
-
-    kubelet: Kubelet
-    puppet: Puppet
-    manager: Manager
-    serving: "asyncio.Task[None]"
-
-    async def sees(
-        self, wanted: Callable[[ResourceView], bool], resource: str = WIDGET
-    ) -> ResourceView:
-        """Return a resource once the kubelet sees it so."""
-        return await beside(lambda: self.kubelet.await_resource(resource, wanted, SOON))
-
-    async def lists(self, *healthy: str, resource: str = WIDGET) -> ResourceView:
-        """Return a resource once just these devices are healthy, by one stream."""
-        return await self.sees(
-            lambda seen: seen.streams == 1 and healthy_ids(seen) == set(healthy), resource
-        )
-
-    async def registered(self, count: int) -> None:
-        """Return once the kubelet has registered the plugin so often."""
-        await self.sees(lambda _: len(self.kubelet.history.of(Registered)) >= count)
-
-    async def admit(self, pod: Pod) -> PodAdmitted:
-        """Admit a pod."""
-        verdict = await beside(lambda: self.kubelet.admit(pod))
-        assert isinstance(verdict, PodAdmitted), verdict
-        return verdict
-
-    def sockets(self) -> list[Path]:
-        """The plugin's sockets that are there."""
-        return sorted(self.kubelet.directory.glob("dp-*.sock"))
-
-
-@asynccontextmanager
-async def staged(
-    world: World, kubelet: Kubelet, puppet: Puppet | None = None
-) -> AsyncGenerator[Stage]:
-    """Run our plugin; at the end nothing of it is left."""
-    puppet = puppet or Puppet()
-    manager = Manager(NAMESPACE, puppet, plugin_dir=str(world.directory), journal=MemoryJournal())
-    serving = asyncio.create_task(manager.serve())
-    try:
-        yield Stage(kubelet=kubelet, puppet=puppet, manager=manager, serving=serving)
-    finally:
-        manager.stop()
-        await serving
-    assert list(world.directory.glob("dp-*")) == []
-
-
 async def test_what_it_finds_is_there_for_pods(world: World) -> None:
     """Capacity, allocatable, and the device nodes of the one that a pod gets."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(
             widget={
                 "a": DeviceInfo(nodes=[DeviceNode("/dev/a")], envs={"A": "1"}),
@@ -106,7 +49,7 @@ async def test_what_it_finds_is_there_for_pods(world: World) -> None:
 async def test_any_number_of_restarts_ends_listed_once(world: World) -> None:
     """At spacings from nothing to tenths of a second, ended by either signal."""
     chance = random.Random(11)  # noqa: S311 - a test's course, no secret
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a b c")
         await on.lists("a", "b", "c")
         for gap in (0.0, *(chance.uniform(0.0, 0.2) for _ in range(18)), 0.0):
@@ -120,7 +63,7 @@ async def test_any_number_of_restarts_ends_listed_once(world: World) -> None:
 
 async def test_restarts_faster_than_registration_end_listed_once(world: World) -> None:
     """Five in a row without a look at us."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a")
         await on.lists("a")
         for _ in range(4):
@@ -131,7 +74,7 @@ async def test_restarts_faster_than_registration_end_listed_once(world: World) -
 
 async def test_a_cut_stream_alone_brings_a_new_registration(world: World) -> None:
     """No file changes, the kubelet lives."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a b")
         await on.lists("a", "b")
         for count in range(2, 6):
@@ -143,7 +86,7 @@ async def test_a_cut_stream_alone_brings_a_new_registration(world: World) -> Non
 
 async def test_a_removed_socket_brings_a_new_one(world: World) -> None:
     """Under another name: that of before is lost to some kubelets."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a")
         await on.lists("a")
         for count in range(2, 5):
@@ -157,7 +100,7 @@ async def test_a_removed_socket_brings_a_new_one(world: World) -> None:
 async def test_a_kubelet_that_comes_late_finds_it_waiting(world: World) -> None:
     """And one that goes for a while."""
     kubelet = world.kubelet(start=False)
-    async with staged(world, kubelet) as on:
+    async with staged(kubelet) as on:
         on.puppet.show(widget="a")
         await on.puppet.seen()
         await beside(kubelet.start)
@@ -168,7 +111,7 @@ async def test_a_kubelet_that_comes_late_finds_it_waiting(world: World) -> None:
 
 async def test_a_directory_that_is_replaced_is_followed(world: World) -> None:
     """Removed with our live socket in it and made again by a new kubelet."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a")
         await on.lists("a")
         await beside(on.kubelet.stop)
@@ -186,39 +129,29 @@ async def test_an_update_beside_the_old_one(world: World) -> None:
     """
     kubelet, quick = world.kubelet(), Timing(stream=1.0)
     seen = set[int]()
-    async with staged(world, kubelet) as old:
+    async with staged(kubelet) as old:
         old.puppet.show(widget="a b")
         await old.lists("a", "b")
-        new = Puppet()
-        manager = Manager(
-            NAMESPACE,
-            new,
-            plugin_dir=str(world.directory),
-            journal=MemoryJournal(),
-            timing=quick,
-        )
-        serving = asyncio.create_task(manager.serve())
-        new.show(widget="a b")
-        await old.sees(lambda seen: seen.streams == 2)
-        old.manager.stop()
+        async with running(kubelet, timing=quick) as new:
+            new.puppet.show(widget="a b")
+            await old.sees(lambda seen: seen.streams == 2)
+            old.manager.stop()
 
-        def back(view: ResourceView) -> bool:
-            seen.add(view.allocatable)
-            return view.streams == 1 and healthy_ids(view) == {"a", "b"}
+            def back(view: ResourceView) -> bool:
+                seen.add(view.allocatable)
+                return view.streams == 1 and healthy_ids(view) == {"a", "b"}
 
-        await old.serving
-        await old.sees(back)
-        await asyncio.sleep(0.5)
-        assert (await old.sees(back)).allocatable == 2
-        manager.stop()
-        await serving
+            await old.serving
+            await old.sees(back)
+            await asyncio.sleep(0.5)
+            assert (await old.sees(back)).allocatable == 2
     if world.profile.era is Era.BY_SOCKET:
         assert seen == {2}
 
 
 async def test_a_hundred_resources_are_all_back(world: World) -> None:
     """Each with one stream."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(**{f"r{number}": "a" for number in range(100)})
         for _ in range(2):
             for number in range(100):
@@ -234,7 +167,7 @@ async def test_pods_live_through_all_of_it(world: World) -> None:
     pod = Pod.asking("p", {WIDGET: 1})
     held = frozenset[str]()
     for number in range(3):
-        async with staged(world, kubelet) as on:
+        async with staged(kubelet) as on:
             on.puppet.show(widget="a b")
             await on.lists("a", "b")
             given = (await on.admit(pod)).containers["main"].ids[WIDGET]
@@ -254,7 +187,7 @@ async def test_pods_live_through_all_of_it(world: World) -> None:
 
 async def test_a_device_falls_ill_and_recovers(world: World) -> None:
     """On one stream; a pod cannot have it meanwhile."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a b")
         await on.lists("a", "b")
         for _ in range(3):
@@ -269,7 +202,7 @@ async def test_a_device_falls_ill_and_recovers(world: World) -> None:
 
 async def test_a_vanished_device_is_never_dropped(world: World) -> None:
     """A held one that a kubelet misses can crash it at each start: it stays, as unhealthy."""
-    async with staged(world, world.kubelet(numa=TWO_NODES)) as on:
+    async with staged(world.kubelet(numa=TWO_NODES)) as on:
         x, y = DeviceInfo(numa_nodes=[0]), DeviceInfo(numa_nodes=[1])
         on.puppet.show(widget={"x": x})
         await on.lists("x")
@@ -289,7 +222,7 @@ async def test_a_vanished_device_is_never_dropped(world: World) -> None:
 async def test_a_resource_that_goes_and_comes(world: World) -> None:
     """Its devices are unhealthy meanwhile; the others never notice."""
     gadget = "example.com/gadget"
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="a", gadget="g")
         await on.lists("a")
         await on.lists("g", resource=gadget)
@@ -302,7 +235,7 @@ async def test_a_resource_that_goes_and_comes(world: World) -> None:
 
 async def test_a_resource_without_devices_is_filled_later(world: World) -> None:
     """Without a new registration."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget="")
         seen = await on.sees(lambda seen: seen.known and seen.streams == 1)
         assert (seen.capacity, seen.allocatable) == (0, 0)
@@ -314,7 +247,7 @@ async def test_a_resource_without_devices_is_filled_later(world: World) -> None:
 @pytest.mark.parametrize("size", [1, 3])
 async def test_an_init_container_hands_its_devices_on(world: World, size: int) -> None:
     """A second Allocate for the same ids is no error."""
-    async with staged(world, world.kubelet()) as on:
+    async with staged(world.kubelet()) as on:
         on.puppet.show(widget={name: DeviceInfo(envs={name: "1"}) for name in "abc"})
         await on.lists("a", "b", "c")
         containers = [Container("init", {WIDGET: 1}, init=True), Container("main", {WIDGET: size})]
@@ -337,7 +270,7 @@ async def test_a_container_does_not_start_again_on_the_path_that_its_device_has_
     def at(path: str) -> DeviceInfo:
         return DeviceInfo(nodes=[DeviceNode(path)])
 
-    async with staged(world, world.kubelet(), Author()) as on:
+    async with staged(world.kubelet(), Author()) as on:
         on.puppet.show(widget={"a": at("/dev/ttyUSB0")})
         await on.lists("a")
         pod, newer = (Pod.asking(name, {WIDGET: 1}) for name in ("p", "q"))
@@ -363,7 +296,7 @@ async def test_a_preference_that_breaks_costs_no_pod_and_no_device(world: World)
         def preferred_allocation(self, *_: object) -> list[DeviceId]:
             raise RuntimeError("no links between devices")
 
-    async with staged(world, world.kubelet(), Author()) as on:
+    async with staged(world.kubelet(), Author()) as on:
         on.puppet.show(widget="a b c")
         await on.lists("a", "b", "c")
         pods = [Pod.asking(name, {WIDGET: 1}) for name in "pqr"]
