@@ -16,6 +16,7 @@ from types import MappingProxyType
 import attrs
 
 from deviceplugin.domain.discovery.candidates import Candidate, Node
+from deviceplugin.domain.discovery.fronts import Fronts, fronts_of
 from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
@@ -60,6 +61,7 @@ def assort(
     stays: Stays = NOBODY_STAYS,
 ) -> Assortment:
     """Hand out the candidates; the order in which they were seen does not matter."""
+    sightings = tuple(sightings)
     claimed: dict[ResourceName, list[Sighting]] = defaultdict(list)
     staying: list[Sighting] = []
     for each in sightings:
@@ -67,7 +69,7 @@ def assort(
             staying.append(each)
         elif each.claims:
             claimed[each.claims[0].resource].append(each)
-    hand = _Hand()
+    hand = _Hand(fronts_of(rules, sightings))
     for each in sorted(staying, key=lambda one: one.candidate.identity):
         hand.keep(each.claims, each.candidate, stays[each.candidate.identity])
     for rule in rules if staying else ():
@@ -82,7 +84,8 @@ def assort(
 class _Hand:
     """An assortment in the making."""
 
-    def __init__(self) -> None:
+    def __init__(self, fronts: Fronts) -> None:
+        self._fronts = fronts
         self._found: dict[ResourceName, list[Candidate]] = defaultdict(list)
         self._skips: list[Skip] = []
         self._owners: dict[str, ResourceName] = {}
@@ -109,7 +112,7 @@ class _Hand:
             if not stay.is_sure or rule.resource != owner:
                 skip = _skipped(rule, candidate, reason, owner=owner)
                 self._skips.append(attrs.evolve(skip, is_held=reason == str(stay)))
-            elif fault := _fault(candidate.node, rule):
+            elif fault := self._fault(candidate, rule):
                 self._skips.append(_skipped(rule, candidate, fault))
             else:
                 self._found[owner].append(candidate)
@@ -156,7 +159,7 @@ class _Hand:
         """Return why the resource cannot be given the candidate, if it cannot."""
         resource, node = rule.resource, candidate.node
         owner = self._owners.get(node.device) if node else None
-        reason = _fault(node, rule)
+        reason = self._fault(candidate, rule)
         if not reason and owner:
             reason = f"its device node already belongs to {owner}"
         elif not reason:
@@ -165,6 +168,13 @@ class _Hand:
         if not reason and self._has_guests and (owner := self._host(candidate, resource)):
             reason = f"it comes along with what already belongs to {owner}"
         return _skipped(rule, candidate, reason, owner=owner) if reason else None
+
+    def _fault(self, candidate: Candidate, rule: ResourceRule) -> str:
+        """Return why no container can be given the device, or nothing."""
+        front = self._fronts.of(rule, candidate) if candidate.node is None else None
+        if front is not None:
+            return f"it has no device node, and {shown(front)}, which has one, matches, too"
+        return _fault(candidate.node, rule)
 
     def _host(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
         """Return another resource with a device of which the candidate comes along."""

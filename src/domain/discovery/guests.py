@@ -15,7 +15,8 @@ _Index = Mapping[str, tuple[Candidate, ...]]
 _EVERYWHERE: Final = "*"
 
 
-def _above(path: str) -> Iterator[str]:
+def above(path: str) -> Iterator[str]:
+    """Yield the paths of the directories that a path is below, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
 
@@ -27,7 +28,7 @@ def _homes(relation: Relation, guest: Candidate) -> Iterator[str]:
     elif relation is Relation.SIBLINGS:
         yield guest.hardware_path
     elif relation is Relation.CHILDREN:
-        yield from _above(guest.devpath)
+        yield from above(guest.devpath)
     else:
         yield guest.iommu_group
 

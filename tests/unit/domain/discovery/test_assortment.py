@@ -5,13 +5,14 @@ from itertools import permutations
 import attrs
 import pytest
 
-from deviceplugin.domain.discovery.assortment import Assortment, assort
+from deviceplugin.domain.discovery.assortment import Assortment, assort, shown
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import DeviceContested, DeviceDisputed
 from deviceplugin.domain.discovery.guests import Guests
-from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
+from deviceplugin.domain.discovery.provision import Companion, GroupBy, Provision, Relation
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, lacking
+from deviceplugin.domain.discovery.templates import Template
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule
 
@@ -192,3 +193,58 @@ def test_ids_are_unique_across_resources() -> None:
     result = discover(book, [book.judge(each, lacking) for each in twins], before=Discovery())
     keys = [key for devices in result.devices.values() for key in devices]
     assert len(set(keys)) == len(keys) == 2
+
+
+BARE = {
+    "bus": Candidate(
+        name="ttyUSB0", subsystem="usb-serial", devpath=f"{USB}/1-2:1.0/ttyUSB0", driver="x"
+    ),
+    "interface": Candidate(name="1-2:1.0", subsystem="usb", devpath=f"{USB}/1-2:1.0", driver="x"),
+    "connector": Candidate(
+        name="card0-HDMI-A-1", subsystem="drm", devpath=f"{GPU}/drm/card0/card0-HDMI-A-1"
+    ),
+    "function": Candidate(name="0000:03:00.0", subsystem="pci", devpath=GPU, driver="x"),
+}
+"""Devices without a node that sysfs has beside those that have one."""
+ANYWHERE = Companion(relation=Relation.DEVICE, wanted=alternative({"name": "sda"}))
+EXTRA = [
+    Provision(companions=(ANYWHERE,)),
+    Provision(envs=((Template("A"), Template("b")),)),
+]
+
+
+@pytest.mark.parametrize("provision", EXTRA, ids=["companion", "variable"])
+@pytest.mark.parametrize(
+    ("bare", "front"),
+    [
+        ("bus", PORTS[0]),
+        ("interface", PORTS[0]),
+        ("interface", ADAPTER),
+        ("connector", CARD),
+        ("function", RENDER),
+    ],
+)
+def test_what_only_shows_a_device_once_more_is_none_beside_it(
+    bare: str, front: Candidate, provision: Provision
+) -> None:
+    """Though it had something to give without a node; by itself it is one, as in a group."""
+    extra = attrs.evolve(rule("x.local/x", {"name": "*"}), provision=provision)
+    asked = attrs.evolve(
+        extra, match=(alternative({"name": BARE[bare].name}), alternative({"name": front.name}))
+    )
+    book = Rulebook([asked])
+    for order in permutations([BARE[bare], front]):
+        seen = [book.judge(each, lacking) for each in order]
+        result = assort(book, seen, Guests(seen))
+        assert result.found[asked.resource] == (front,)
+        (skip,) = result.skips
+        assert not skip.is_contested
+        assert shown(front) in skip.reason
+    (alone,) = (book.judge(BARE[bare], lacking),)
+    assert assort(book, [alone], Guests([alone])).found[asked.resource] == (BARE[bare],)
+    others = [book.judge(each, lacking) for each in (BARE[bare], OTHER_GPU, DISK)]
+    assert BARE[bare] in assort(book, others, Guests(others)).found[asked.resource]
+    grouping = attrs.evolve(provision, group_by=GroupBy("hardware"))
+    together = Rulebook([attrs.evolve(asked, provision=grouping)])
+    seen = [together.judge(each, lacking) for each in (BARE[bare], front)]
+    assert len(assort(together, seen, Guests(seen)).found[asked.resource]) == 2
