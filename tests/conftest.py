@@ -2,6 +2,9 @@
 
 import inspect
 import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import hypothesis
 import pytest
@@ -30,3 +33,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     names = inspect.signature(pyfuncitem.obj).parameters
     run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
     return True
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Give a test a directory of its own, of a short name: a socket's path has 107 bytes at most.
+
+    That of pytest has the names of user and test in it.
+    """
+    with TemporaryDirectory(prefix="dp-", ignore_cleanup_errors=True) as directory:
+        yield Path(directory)
