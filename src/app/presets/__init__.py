@@ -6,16 +6,21 @@ a pod harm the host's disks, memory or screens. Those in `named` wait to be name
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from types import MappingProxyType
 from typing import Final
 
 _SUFFIX: Final = ".yaml"
 
 
+@cache
 def presets() -> Mapping[str, str]:
     """Return the text of each preset by its name, in the order of names."""
-    return dict(sorted({**offered(), **_texts(files(__name__) / "named")}.items()))
+    return MappingProxyType(
+        dict(sorted({**offered(), **_texts(files(__name__) / "named")}.items()))
+    )
 
 
 def offered() -> Mapping[str, str]:

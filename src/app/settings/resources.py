@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -176,12 +176,13 @@ def _shipped(name: str) -> str:
     return name
 
 
+@cache
 def _keys_of(preset: str) -> Mapping[str, Node]:
-    """Return what stands under each key of a preset's one resource."""
+    """Return what stands under each key of a preset's one resource, composed once."""
     reader = Reader(preset)
     root = compose(presets()[preset], preset)
     if root is None:
         raise InvalidValueError(f"preset {preset!r} is empty")
     keys = reader.mapping(root, required=["version", "resources"])
     (entry,) = reader.items(keys["resources"])
-    return reader.mapping(entry, optional=["name", *KEYS])
+    return MappingProxyType(dict(reader.mapping(entry, optional=["name", *KEYS])))

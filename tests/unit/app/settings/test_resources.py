@@ -1,10 +1,14 @@
 """The laws of what a file says about resources."""
 
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from deviceplugin.app.presets import offered
 from deviceplugin.app.settings import Configuration, InvalidConfigurationError, load
+from deviceplugin.app.settings.document import compose
 from deviceplugin.testing.rules import rule
 
 FULL = """\
@@ -285,3 +289,27 @@ def test_a_preset_and_its_own_name_are_one_too_many(tmp_path: Path) -> None:
     text = "version: 1\nresources: [{preset: kvm}, {name: kvm, match: [{name: x}]}]\n"
     (fault,) = faults(tmp_path, text)
     assert "resource devices.local/kvm is already described in line 2" in fault
+
+
+def test_a_preset_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
+    """A file of thousands is read in the time that its own lines take."""
+    entries = "".join(f"  - {{preset: hwrng, name: x{each}}}\n" for each in range(200))
+    composed: list[str] = []
+    opened: list[str] = []
+
+    def notice(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code is compose.__code__:
+            composed.append(frame.f_locals["source"])
+        if event == "call" and frame.f_code is offered.__code__:
+            opened.append(frame.f_code.co_name)
+
+    sys.setprofile(notice)
+    try:
+        rules = loaded(tmp_path, f"version: 1\nresources:\n{entries}").rules
+    finally:
+        sys.setprofile(None)
+    assert len({rule.match for rule in rules}) == 1
+    assert len(rules) == 200
+    assert composed.count(f"{tmp_path}/config.yaml") == 1
+    assert composed.count("hwrng") <= 1
+    assert len(opened) <= 1
