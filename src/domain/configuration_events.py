@@ -9,12 +9,17 @@ from deviceplugin.domain.events import Event, Level
 
 @attrs.frozen(kw_only=True)
 class ConfigurationReloaded(Event):
-    """Another configuration is in force: resources by name, and settings by key, that changed."""
+    """Another configuration is in force: resources by name, and settings by key, that changed.
+
+    `reordered` are those that stayed, in their new order, if it is another one: the first resource
+    that matches a device gets it.
+    """
 
     source: str
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    reordered: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
 
 

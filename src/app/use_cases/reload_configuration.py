@@ -76,6 +76,7 @@ class ReloadConfiguration:
                 added=tuple(map(str, changes.added)),
                 removed=tuple(map(str, changes.removed)),
                 changed=tuple(map(str, changes.changed)),
+                reordered=tuple(map(str, changes.reordered)),
                 settings=tuple(sorted(live)),
             )
         )

@@ -81,10 +81,20 @@ def test_rules_are_followed_before_the_look_that_goes_by_them() -> None:
 
 
 def test_another_order_is_another_configuration() -> None:
-    """The first rule that matches gets a device."""
+    """The first rule that matches gets a device. It is told of those that stayed."""
     parts = Parts(configuration(A, B))
     parts.reload(configuration(B, A))
     assert parts.told == [["x.local/b", "x.local/a"], "every None", "look"]
+    parts.reload(configuration(C, B, A))
+    parts.reload(configuration(A, C))
+    first, second, third = parts.journal.of(ConfigurationReloaded)
+    assert first == ConfigurationReloaded(
+        source="plugin.yaml", reordered=("x.local/b", "x.local/a")
+    )
+    assert second == ConfigurationReloaded(source="plugin.yaml", added=("x.local/c",))
+    assert third == ConfigurationReloaded(
+        source="plugin.yaml", removed=("x.local/b",), reordered=("x.local/a", "x.local/c")
+    )
 
 
 def test_only_another_policy_opens_a_resource_anew() -> None:

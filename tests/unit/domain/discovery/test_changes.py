@@ -38,6 +38,9 @@ def test_each_resource_is_told_once_for_what_became_of_it(
     made = {name: each for name, each in before.items() if name not in changes.removed}
     made |= {name: after[name] for name in (*changes.added, *changes.changed)}
     assert made == after
+    stayed = [name for name in after if name in before]
+    in_order = [name for name in before if name in after] == stayed
+    assert changes.reordered == (() if in_order else tuple(stayed))
 
 
 @given(RULES)
