@@ -1,19 +1,28 @@
 """The laws of what is shipped."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
 import pytest
+from tests.support.machines import on_disk
 
 from deviceplugin.adapters.memory.host_use import MemoryHostUse
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.app.inspector import CONFIGURATION, Inspector
 from deviceplugin.app.presets import offered, presets
+from deviceplugin.app.recorder import Recorder
 from deviceplugin.app.settings import InvalidConfigurationError, load
 from deviceplugin.app.settings.loading import preset_rules
 from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.events import Event
+from deviceplugin.domain.recording.entries import node_text
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.tree import FrozenTree
 from deviceplugin.testing.sysfs import FakeSysfs
 
 EVERYDAY = {
@@ -55,6 +64,8 @@ NAMED = {
     "nvme": "/dev/nvme1n1",
 }
 """The same of those that have to be named."""
+SMALL: Final = 16 * 1024
+"""Bytes that a recording may have: it is attached to a report."""
 
 
 def machine(tmp_path: Path) -> FakeSysfs:
@@ -154,6 +165,50 @@ def test_a_preset_that_has_to_be_named_gives_the_nodes_that_it_says(
     )
     (devices,) = scanner.scan().freeze("devices.local").resources.values()
     assert [each.host_path for info in devices.values() for each in info.nodes] == node.split()
+
+
+def looked(root: Path, config: Path) -> tuple[FrozenTree, tuple[Event, ...]]:
+    """Return what a look at the machine in a directory finds, and what it tells."""
+    journal = MemoryJournal()
+    tree = inspector(root, config, journal).look()
+    return tree, tuple(sorted(journal.events, key=repr))
+
+
+def inspector(root: Path, config: Path, journal: MemoryJournal) -> Inspector:
+    """Return what looks at the machine in a directory."""
+    roots = {name: f"{root}/{name[:-5]}" for name in ("sys_root", "dev_root", "proc_root")}
+    return Inspector(configuration=load(str(config), {}, roots), root=str(root), journal=journal)
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Path]:
+    """Return the machine on disk, which uses one of its disks."""
+    with TemporaryDirectory() as place:
+        sysfs = machine(Path(place))
+        (used,) = [each.number for each in sysfs if each.name == "nvme0n1"]
+        assert used is not None
+        yield on_disk(sysfs, {"disks": {node_text(used): "mounted"}, "interfaces": {}})
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_recorded_machine_offers_by_each_preset_what_the_machine_did(
+    live: Path, tmp_path: Path, name: str
+) -> None:
+    """Ids, health, nodes and events; the recording is a small part, and leads nowhere else."""
+    config = tmp_path / "plugin.yaml"
+    config.write_text(f"version: 1\nresources: [{{preset: {name}}}]\n")
+    expected = looked(live, config)
+    ((_, devices),) = expected[0].resources.items()
+    nodes = {" ".join(node.host_path for node in each.nodes) for each in devices.values()}
+    assert nodes == {{**EVERYDAY, **NAMED}[name]}
+    whole = len([*live.rglob("*")])
+    copy = tmp_path / "copy"
+    Recorder(inspector(live, config, MemoryJournal())).record(str(copy))
+    assert looked(copy, copy / CONFIGURATION) == expected
+    stored = [*copy.rglob("*")]
+    assert all(each.resolve().is_relative_to(copy.resolve()) for each in stored)
+    assert len(stored) < whole / 2
+    assert sum(each.lstat().st_size for each in stored if each.is_file()) < SMALL
 
 
 def test_every_preset_is_known_to_this_test() -> None:
