@@ -3,19 +3,18 @@
 import argparse
 import sys
 from statistics import median
-from types import MappingProxyType
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
-from tests.soak.soak import Report, staged
-from tests.soak.subject import Figures
+from tests.soak.soak import SETTLE, Report, staged
+from tests.soak.subject import AT_REST, Figures
 
+ROUNDS: Final = 10_000
+SECONDS: Final = 3600.0
+ENDLESS: Final = sys.maxsize
 MEBIBYTES: Final = 5
 """What the plugin may have grown by, however many rounds there were."""
-
-SPARE: Final = MappingProxyType({"native": 2})
-"""gRPC adds a thread to its pool when all are busy for a moment, and keeps it for a while."""
 
 
 def _table(report: Report) -> Table:
@@ -26,21 +25,19 @@ def _table(report: Report) -> Table:
     return table
 
 
-def _faults(report: Report) -> list[str]:
-    """Return what was not kept."""
+def faults_of(report: Report, rounds: int | None) -> list[str]:
+    """Return what was not kept, of `rounds` that were asked for, too."""
     start, end = report.start, report.end
+    faults = [*report.stranded, *report.leaked]
+    if rounds is not None and report.rounds < rounds and not report.leaked:
+        faults.append(f"{report.rounds} of {rounds} rounds: give it more --seconds")
     if start is None or end is None:
-        return ["nothing was measured"]
+        return [*faults, "too few rounds to measure anything"]
     grown = (end.kibibytes - start.kibibytes) / 1024
-    return [
-        *report.stranded,
-        *([f"memory has grown by {grown:.1f} MiB"] if grown >= MEBIBYTES else []),
-        *(
-            f"{name}: {getattr(start, name)} at the start, {getattr(end, name)} at the end"
-            for name in ("threads", "native", "descriptors", "tasks")
-            if getattr(end, name) > getattr(start, name) + SPARE.get(name, 0)
-        ),
-    ]
+    if not report.leaked:
+        faults += start.excess(end, AT_REST)
+        faults += [f"memory has grown by {grown:.1f} MiB"] if grown >= MEBIBYTES else []
+    return faults
 
 
 def _told(figures: Figures | None) -> str:
@@ -58,19 +55,29 @@ def _told(figures: Figures | None) -> str:
 def main() -> int:
     """Run it, show it, and return 1 if a law was broken."""
     parser = argparse.ArgumentParser(prog="soak", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=10_000)
-    parser.add_argument("--seconds", type=float, default=3600.0, help="end after so long")
+    parser.add_argument(
+        "--rounds", type=int, help=f"fail if there are fewer; {ROUNDS} unless --seconds is given"
+    )
+    parser.add_argument("--seconds", type=float, help=f"end after so long: {SECONDS:.0f}")
+    parser.add_argument(
+        "--settle", type=float, default=SETTLE, help="seconds in which a round must leave nothing"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kubelet", default="1.37", help="a fake's version, or a real's program")
     given = parser.parse_args()
+    rounds: int | None = given.rounds
+    if rounds is None and given.seconds is None:
+        rounds = ROUNDS
+    seconds: float = SECONDS if given.seconds is None else given.seconds
     console = Console()
-    console.print(f"kubelet {given.kubelet}, seed {given.seed}, up to {given.rounds} rounds")
-    with staged(given.kubelet, given.seed) as soak:
-        report = soak.run(given.rounds, given.seconds)
+    asked = "as many rounds as there are" if rounds is None else f"{rounds} rounds"
+    console.print(f"kubelet {given.kubelet}, seed {given.seed}, {asked} in {seconds:g} s")
+    with staged(given.kubelet, given.seed, given.settle) as soak:
+        report = soak.run(ENDLESS if rounds is None else rounds, seconds)
     console.print(_table(report))
     console.print(f"at the start: {_told(report.start)}")
     console.print(f"after {report.rounds} rounds: {_told(report.end)}")
-    faults = _faults(report)
+    faults = faults_of(report, rounds)
     console.print(f"stranded: {len(report.stranded)}")
     for fault in faults:
         console.print(f"[red]broken:[/] {fault}")

@@ -113,6 +113,12 @@ class Controlled:
                 self._released.wait()
                 self._released.clear()
             case "measure":
+                gc.collect()
+                # What the C library keeps for the next occasion is not what it has grown by.
+                ctypes.CDLL(None).malloc_trim(0)
+                _answer(**_figures())
+            case "count":
+                gc.collect()
                 _answer(**_figures())
             case unknown:
                 raise ValueError(f"no such order: {unknown!r}")
@@ -126,9 +132,6 @@ def _found(devices: Mapping[str, bool]) -> Mapping[str, DeviceInfo]:
 
 
 def _figures() -> dict[str, int]:
-    gc.collect()
-    # What the C library keeps for the next occasion is not what the plugin has grown by.
-    ctypes.CDLL(None).malloc_trim(0)
     status = Path("/proc/self/status").read_text(encoding="ascii")
     fields = dict(line.split(":", 1) for line in status.splitlines())
     return {

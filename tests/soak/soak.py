@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 from tests.conformance.real import KUBELET_DIRECTORY, RealKubelet
 from tests.soak.accidents import RESOURCES, Scene, accidents
-from tests.soak.subject import Figures, Subject, Truth
+from tests.soak.subject import IN_A_ROUND, Figures, Subject, Truth
 
 from deviceplugin.testing.kubelet import FakeKubelet, Profile, ResourceView
 
@@ -27,6 +27,9 @@ _REST: Final = 2.0
 """Seconds in which timers run out and connections that ended are cleared away."""
 _LOOKS: Final = 4
 """Looks at the figures, of which the least counts: a thread may just be reading a file."""
+SETTLE: Final = 10.0
+"""Seconds in which each round must come down to about the start's figures: what hangs must end."""
+_LOOK_AGAIN: Final = 0.05
 _IDS: Final = tuple("abcdefgh")
 
 
@@ -40,6 +43,8 @@ class Report:
     )
     """By accident, how long it took until all was well again."""
     stranded: list[str] = attrs.field(factory=list[str])
+    leaked: list[str] = attrs.field(factory=list[str])
+    """What a round has left behind; it was the last one."""
     start: Figures | None = None
     end: Figures | None = None
 
@@ -47,23 +52,27 @@ class Report:
 class Soak:
     """A plugin and a kubelet for any number of rounds."""
 
-    def __init__(self, scene: Scene) -> None:
-        """Take the scene; nothing happens yet."""
+    def __init__(self, scene: Scene, settle: float) -> None:
+        """Take the scene, and the seconds in which a round must settle; nothing happens yet."""
         self._scene = scene
+        self._settle = settle
         self._accidents = accidents(scene.kubelet)
         self._truth: Truth = {}
         self._seen: dict[str, set[str]] = defaultdict(set)
         self.report: Final = Report()
 
     def run(self, rounds: int, seconds: float) -> Report:
-        """Run so many rounds, or for so long, whichever is over first."""
+        """Run so many rounds, or for so long, whichever is over first; the first leak ends it."""
         until = time.monotonic() + seconds
-        while self.report.rounds < rounds and time.monotonic() < until:
+        while self.report.rounds < rounds and time.monotonic() < until and not self.report.leaked:
             if self.report.rounds == min(WARM_UP, rounds // 2):
                 self.report.start = self._measured()
-            self._round()
+            name = self._round()
+            if self.report.start is not None:
+                self._count(name, self.report.start)
             self.report.rounds += 1
-        self.report.end = self._measured()
+        if not self.report.leaked:
+            self.report.end = self._measured()
         return self.report
 
     def _measured(self) -> Figures:
@@ -77,7 +86,20 @@ class Soak:
             time.sleep(_REST / _LOOKS)
         return Figures.least(looks)
 
-    def _round(self) -> None:
+    def _count(self, name: str, start: Figures) -> None:
+        """See that nothing is left of a round, once what ends by itself has ended."""
+        until = time.monotonic() + self._settle
+        while excess := start.excess(now := self._scene.subject.count(), IN_A_ROUND):
+            if time.monotonic() > until:
+                self.report.leaked = [
+                    f"round {self.report.rounds}, {name}: {each}" for each in excess
+                ]
+                self.report.end = now
+                return
+            time.sleep(_LOOK_AGAIN)
+
+    def _round(self) -> str:
+        """Let one accident happen, and return its name when all is well again."""
         chance = self._scene.chance
         names = list(self._accidents)
         weights = [weight for _, weight in self._accidents.values()]
@@ -92,6 +114,7 @@ class Soak:
         self._verify(name)
         self.report.seconds[name].append(time.monotonic() - begin)
         self._scene.subject.deafen(off=False)
+        return name
 
     def _change(self) -> None:
         """Another set of devices, and now and then one resource fewer."""
@@ -151,7 +174,7 @@ class _Expectation:
 
 
 @contextmanager
-def staged(kubelet: str, seed: int) -> Generator[Soak]:
+def staged(kubelet: str, seed: int, settle: float = SETTLE) -> Generator[Soak]:
     """Give a soak with a kubelet: a fake one of this version, or a real one by its program."""
     with TemporaryDirectory() as temporary:
         is_real = Path(kubelet).is_absolute()
@@ -168,6 +191,7 @@ def staged(kubelet: str, seed: int) -> Generator[Soak]:
         try:
             with Subject(place) as subject:
                 chance = Random(seed)  # noqa: S311 - a course of events, no secret
-                yield Soak(Scene(kubelet=chosen, subject=subject, place=place, chance=chance))
+                scene = Scene(kubelet=chosen, subject=subject, place=place, chance=chance)
+                yield Soak(scene, settle)
         finally:
             chosen.stop()

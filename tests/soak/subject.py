@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Self
 
 import attrs
@@ -14,6 +14,12 @@ import attrs
 _TUNABLES: Final = "glibc.malloc.tcache_count=0:glibc.malloc.arena_max=1"
 """What the C library keeps for each thread counts as in use, and no `malloc_trim` takes it: some
 megabytes that fill up within hours, and would hide a leak as small."""
+AT_REST: Final = MappingProxyType({"native": 2})
+"""What there may be more of: gRPC adds a thread to its pool when all are busy for a moment, and
+keeps it for a while."""
+IN_A_ROUND: Final = MappingProxyType({"native": 4, "threads": 2, "descriptors": 4, "tasks": 4})
+"""The same right after an accident: a scan waits to be tried again, a call to hang no more. What
+each round leaves something of is beyond it within five."""
 Truth = Mapping[str, Mapping[str, bool]]
 """By type and id, whether a device is healthy."""
 
@@ -27,6 +33,14 @@ class Figures:
     native: int
     descriptors: int
     tasks: int
+
+    def excess(self, later: Self, spare: Mapping[str, int]) -> list[str]:
+        """Return what there is more of later than is to spare, each with both figures."""
+        return [
+            f"{name}: {getattr(self, name)} at the start, {getattr(later, name)} now"
+            for name in ("threads", "native", "descriptors", "tasks")
+            if getattr(later, name) > getattr(self, name) + spare.get(name, 0)
+        ]
 
     @classmethod
     def least(cls, looks: Sequence[Self]) -> Self:
@@ -99,8 +113,13 @@ class Subject:
         self._tell("release")
 
     def measure(self) -> Figures:
-        """Ask how big it is."""
+        """Ask how big it is, once the C library has given back what it keeps."""
         self._tell("measure")
+        return Figures(**self._answer())
+
+    def count(self) -> Figures:
+        """Ask the same as it stands: memory is no measure then, all else is."""
+        self._tell("count")
         return Figures(**self._answer())
 
     def _tell(self, do: str, **more: object) -> None:
