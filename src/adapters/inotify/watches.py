@@ -42,7 +42,7 @@ SOCKETS: Final = Interest(sockets=True)
 """Of a path that leads to a directory."""
 ITSELF: Final = Interest(content=True)
 """Of a path that leads to a file."""
-_EXHAUSTED: Final = frozenset({errno.ENOSPC, errno.ENOMEM})
+_EXHAUSTED: Final = frozenset({errno.ENOSPC, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
 
 
 class Watches:

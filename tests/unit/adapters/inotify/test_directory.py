@@ -1,7 +1,10 @@
 """What the contract cannot say of inotify."""
 
 import asyncio
+import errno
+import os
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -9,8 +12,12 @@ from typing import Final
 import pytest
 
 from deviceplugin.adapters.inotify import InotifyDirectory
+from deviceplugin.adapters.inotify import watches as watches_module
+from deviceplugin.adapters.inotify.instance import open_instance
+from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.system import SystemClock
+from deviceplugin.domain.events import WatchDegraded
 from deviceplugin.testing.contracts.law import soon
 from deviceplugin.testing.loop import run
 
@@ -41,6 +48,68 @@ async def heard_nothing(task: asyncio.Task[None]) -> None:
     assert not task.done()
     task.cancel()
     await asyncio.wait({task})
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        (errno.EMFILE, "fs.inotify.max_user_instances"),
+        (errno.ENFILE, "fs.file-max"),
+        (errno.ENOSPC, "fs.inotify.max_user_watches"),
+    ],
+)
+@pytest.mark.parametrize("at", ["open", "add_watch"])
+def test_whatever_the_kernel_has_no_more_of_the_wait_is_a_poll_until_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str, code: int, remedy: str
+) -> None:
+    """Recorded once, with what to raise; no limit of a process or user brings ENFILE about."""
+    refusing = [True]
+
+    class Refusing:
+        """Has nothing left for as long as it is told so."""
+
+        def __init__(self) -> None:
+            self._inner = open_instance()
+
+        def add_watch(self, path: str, mask: int) -> int:
+            check("add_watch")
+            return self._inner.add_watch(path, mask)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._inner, name)
+
+    def check(where: str) -> None:
+        if refusing[0] and where == at:
+            raise OSError(code, os.strerror(code))
+
+    def opened() -> Refusing:
+        check("open")
+        return Refusing()
+
+    async def law() -> None:
+        before = len(instances())
+        monkeypatch.setattr(watches_module, "open_instance", opened)
+        clock, journal = ManualClock(), MemoryJournal()
+        with closing(InotifyDirectory(str(tmp_path), clock=clock, journal=journal)) as directory:
+            for _ in range(3):
+                assert not directory.heard
+                task = asyncio.create_task(directory.changed(LONG))
+                await clock.advance(LONG - 1)
+                assert not task.done()
+                await clock.advance(1)
+                await soon(asyncio.wait_for(task, None))
+            (event,) = journal.of(WatchDegraded)
+            assert f"{errno.errorcode[code]} (errno {code}" in event.reason
+            assert remedy in event.reason
+            assert len(instances()) <= before + 1
+            refusing[0] = False
+            task = asyncio.create_task(directory.changed(LONG))
+            await clock.advance(LONG)
+            await soon(asyncio.wait_for(task, None))
+            assert directory.heard
+        assert len(instances()) == before
+
+    run(law())
 
 
 def test_noise_wakes_nobody(tmp_path: Path) -> None:
@@ -183,19 +252,23 @@ def instances() -> list[str]:
 
 
 def test_instances_are_given_back(tmp_path: Path) -> None:
-    """More watchers than a user may have at once, each used and closed, leave no instance behind.
+    """A thousand watchers, each used and closed, leave no instance behind.
 
-    The count is exact, so more of them would say no more; each takes the kernel its time to end.
+    Twenty at a time, since the kernel takes its time to end one.
     """
+    at_a_time, each = 20, 50
 
-    async def law() -> None:
-        before = len(instances())
-        for _ in range(200):
+    async def cycles() -> None:
+        for _ in range(each):
             with watched(tmp_path) as directory:
                 await directory.changed(0)
-        assert len(instances()) == before
+                assert directory.heard
 
-    run(law())
+    before = len(instances())
+    with ThreadPoolExecutor(at_a_time) as pool:
+        for done in [pool.submit(asyncio.run, cycles()) for _ in range(at_a_time)]:
+            done.result()
+    assert len(instances()) == before
 
 
 def watches() -> int:
