@@ -116,7 +116,10 @@ async def test_after_a_restart_one_stream_has_the_full_list_without_any_wait(
 
 
 restarts = st.lists(
-    st.tuples(st.sampled_from([0.0, 0.001, 0.1, 2.0]), st.sampled_from([0.0, 0.001, 0.02, 0.5])),
+    st.tuples(
+        st.sampled_from([0.0, 0.001, 0.1, 2.0]) | st.floats(0.0, 0.5),
+        st.sampled_from([0.0, 0.001, 0.02, 0.5]) | st.floats(0.0, 0.5),
+    ),
     min_size=20,
     max_size=20,
 )
