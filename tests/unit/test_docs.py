@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from math import log2
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,9 +16,13 @@ from deviceplugin.app.cli import cli
 from deviceplugin.app.presets import offered, presets, summary
 from deviceplugin.app.settings import OPTIONS, Settings, load
 from deviceplugin.app.settings.conditions import CONDITIONS
+from deviceplugin.app.settings.health import HEALTH
 from deviceplugin.app.settings.operators import OPERATORS
+from deviceplugin.app.use_cases.keep_probing import AT_ONCE
 from deviceplugin.domain.discovery.expectations import COMPARISONS
 from deviceplugin.domain.discovery.facts import HARDWARE
+from deviceplugin.domain.discovery.health import APART, PLACEHOLDERS, Probe
+from deviceplugin.domain.discovery.matching import ResourceRule
 
 ROOT: Final = Path(__file__).parents[2]
 README: Final = ROOT / "README.md"
@@ -219,6 +224,29 @@ def test_the_guide_to_the_configuration_has_the_whole_language() -> None:
     operators = {word.partition(":")[0] for word in words if re.fullmatch(r"\w+: .*", word)}
     assert operators | {"ge", "lt", "le"} == set(OPERATORS)
     assert all(f"`{name}`" in text for name in COMPARISONS if name != "gt")
+
+
+def test_the_guide_to_the_configuration_says_of_health_what_the_code_has() -> None:
+    """Each key with its default, what a probe can be told, and how many are asked at once."""
+    text = sections(ROOT / "docs" / "configuration.md")["Health"]
+    rows = dict(re.findall(r"^\| (`.+`) \| (.+) \|$", text, re.MULTILINE))
+    named = [name for cells in rows for name in CODE.findall(cells)]
+    assert sorted(named) == sorted(["healthy_when", *(key for key, *_ in HEALTH)])
+    probe = {field.name: field.default for field in attrs.fields(Probe)}
+    told = rows["`probe`"]
+    for key in ("interval", "timeout"):
+        assert (found := re.search(rf"`{key}`[^`(]*\(([0-9.]+)\)", told))
+        assert float(found[1]) == probe[key]
+    keys = {name for name in CODE.findall(told) if not name.startswith("{")}
+    assert keys == {*probe, "healthy"}
+    assert {name.strip("{}") for name in CODE.findall(told) if name[0] == "{"} == {*PLACEHOLDERS}
+    defaults = {field.name: field.default for field in attrs.fields(ResourceRule)}
+    (looks,) = [each for each in rows if "`unhealthy_after`" in each]
+    assert (found := re.search(r"([0-9]+) if left out", rows[looks]))
+    assert {int(found[1])} == {defaults[name] for name in CODE.findall(looks)}
+    assert ("less than a second apart" in rows[looks]) == (APART == 1)
+    (count,) = re.findall(r"At most (\w+) are\s+under way", text)
+    assert ["one", "two", "four", "eight", "sixteen"].index(count) == log2(AT_ONCE)
 
 
 # --- the fake kubelet ----------------------------------------------------------------------------

@@ -32,6 +32,18 @@ def test_a_usb_device_is_known_by_its_serial_number(machine: Machine) -> None:
     assert list(machine.scan(usb)) == ["10c4:ea60:A1"]
 
 
+def test_a_device_of_another_name_is_another_but_for_its_number(machine: Machine) -> None:
+    """Whoever renames one, or binds another driver, changes its id; a link of udev does not."""
+    with_tty(machine, adapter(machine, "1-2", serial="A1"), "ttyUSB0")
+    (tty,) = [each for each in machine.sysfs if each.name == "ttyUSB0" and each.subsystem == "tty"]
+    machine.sysfs.nodes.add_link("/dev/modem", "ttyUSB0")
+    by_link = rule("x.local/x", {"node": "/dev/modem"})
+    for name, known in (("ttyUSB7", "ttyUSB"), ("ttyACM0", "ttyACM"), ("modem0", "modem")):
+        assert list(machine.scan(by_link)) == list(machine.scan(TTY))
+        tty = machine.sysfs.rename(tty, name)
+        assert list(machine.scan(TTY)) == [f"10c4:ea60:A1-if00-{known}"]
+
+
 @pytest.mark.parametrize("serial", [None, "", b"\xff\xfe", b"A\0B", b"x" * 9999])
 def test_a_usb_device_without_one_is_known_by_its_port(
     machine: Machine, serial: str | bytes | None
