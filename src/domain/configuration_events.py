@@ -19,8 +19,8 @@ class ConfigurationReloaded(Event):
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
-    reordered: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    reordered: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -10,7 +10,7 @@ PROMISED: Final = {
     "allocation_failed": "resource devices reason",
     "configuration_rejected": "source faults failures",
     "configuration_rejected_again": "source faults failures",
-    "configuration_reloaded": "source added removed changed reordered settings",
+    "configuration_reloaded": "source added removed changed settings reordered",
     "configuration_unchanged": "source",
     "device_contested": "resource device reason",
     "device_disputed": "resource device reason",
