@@ -12,6 +12,8 @@ SHOW: Final = "ls /dev/accel; echo done"
 UPDATES: Final = 5
 GAP_SECONDS: Final = 0.1
 """What is promised of an update."""
+STALL_SECONDS: Final = 0.5
+"""What no update may take on any machine: what was lost is noticed after two seconds."""
 
 
 def test_a_killed_kubelet_finds_its_pods_and_devices_again(
@@ -38,7 +40,12 @@ def test_a_killed_kubelet_finds_its_pods_and_devices_again(
 def test_an_update_of_the_plugin_takes_devices_away_for_a_moment_only(
     node: Node, operator: Operator, accelerators: Accelerators
 ) -> None:
-    """A new one starts beside the old one, which then ends: 100 ms, and the pod runs on."""
+    """A new one starts beside the old one, which then ends: 100 ms, and the pod runs on.
+
+    Of five the median counts. One takes 30 to 90 ms, 11 of them between two looks, and four
+    processes share in it; with three more busy ones for each processor one in fifteen was over
+    100 ms, by up to 31. So that is the machine, and what is no machine's is held for each one.
+    """
     accelerators.appear("accel0", "accel1", "accel2")
     flag = f"--sys-root={accelerators.sys_root}"
     plugin = operator.start(flag)
@@ -54,6 +61,7 @@ def test_an_update_of_the_plugin_takes_devices_away_for_a_moment_only(
         gaps.append(watch.gap)
         plugin = successor
     assert statistics.median(gaps) <= GAP_SECONDS, gaps
+    assert max(gaps) <= STALL_SECONDS, gaps
     node.run("new", {RESOURCE: 2})
     assert node.running("new").name != before.name
     assert node.running("old") == before
