@@ -16,7 +16,7 @@ from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, DeviceNode, Health
 from deviceplugin.domain.errors import UnknownDeviceError
-from deviceplugin.domain.inventory import ListedDevice
+from deviceplugin.domain.inventory import ListedDevice, Listing
 from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.resources import ResourceName
@@ -101,12 +101,20 @@ def test_a_wish_is_what_the_kubelet_asked() -> None:
     assert ([str(key) for key in wish.must_include], wish.size) == (["a"], 2)
 
 
+def listed(count: int, *nodes: int) -> Listing:
+    """Return devices whose ids have forty letters."""
+    return tuple(
+        ListedDevice(DeviceId(f"{number:040}"), Health.HEALTHY, nodes) for number in range(count)
+    )
+
+
 @pytest.mark.parametrize(("nodes", "size"), [((), 53), ((0,), 57), ((1,), 59)])
 def test_a_device_costs_a_list_its_id_and_little_more(nodes: tuple[int, ...], size: int) -> None:
-    """So 79,137 ids of forty letters fit into the 4 MiB that a kubelet takes, and no more."""
-    devices = tuple(
-        ListedDevice(DeviceId(f"{number:040}"), Health.HEALTHY, nodes) for number in range(1000)
-    )
-    assert from_listing(devices).ByteSize() == 1000 * size
-    if not nodes:
-        assert 79_137 * size <= MAX_LIST_BYTES < 79_138 * size
+    assert from_listing(listed(1000, *nodes)).ByteSize() == 1000 * size
+
+
+def test_so_many_devices_fit_into_what_a_kubelet_takes_and_no_more() -> None:
+    """Into 4 MiB, by the message itself and not only by what one device costs."""
+    assert MAX_LIST_BYTES == 4 * 1024 * 1024
+    assert from_listing(listed(79_137)).ByteSize() <= MAX_LIST_BYTES
+    assert from_listing(listed(79_138)).ByteSize() > MAX_LIST_BYTES
