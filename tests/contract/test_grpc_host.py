@@ -2,7 +2,8 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+import shutil
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.support.grpc_world import GrpcWorld
+from tests.support.nobody import sealed
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
+from deviceplugin.adapters.kubelet.registry import PluginsRegistry
 from deviceplugin.adapters.kubelet.sockets import MAX_PATH, SocketDirectory
 from deviceplugin.adapters.kubelet.translate import MAX_LIST_BYTES, from_listing
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
@@ -29,6 +32,7 @@ from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.errors import ServingError
 from deviceplugin.domain.events import ListTooLarge
 from deviceplugin.domain.inventory import Inventory, ListedDevice, Listing
+from deviceplugin.domain.leftover_events import FileLeft
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.preference import Wish, packed
 from deviceplugin.domain.tree import Devices
@@ -68,6 +72,49 @@ def test_any_authority_is_answered(authority: str, tmp_path: Path) -> None:
         await served.close()
 
     run(law())
+
+
+@pytest.mark.parametrize("kind", [GrpcHost, PluginsRegistry])
+def test_what_may_not_be_removed_is_told_by_path_and_call_and_ends_no_plugin(
+    kind: type[GrpcHost | PluginsRegistry], tmp_path: Path
+) -> None:
+    """The server keeps it to itself; a file that stays is one that a kubelet may meet."""
+    journal = MemoryJournal()
+
+    async def law() -> None:
+        served = await kind(SocketDirectory(str(tmp_path)), journal).serve(
+            ScriptedPlugin().front()
+        )
+        with sealed(tmp_path):
+            await served.close()
+
+    run(law())
+    told = journal.of(FileLeft)
+    assert {each.path for each in told} == {str(path) for path in tmp_path.iterdir()}
+    assert len(told) == (1 if kind is GrpcHost else 2)
+    for each in told:
+        assert each.reason.startswith("unlink: Permission denied (uid ")
+        assert "securityContext.runAsUser: 0" in each.reason
+
+
+@pytest.mark.parametrize("kind", [GrpcHost, PluginsRegistry])
+def test_a_directory_that_is_gone_leaves_nothing_to_tell(
+    kind: type[GrpcHost | PluginsRegistry], tmp_path: Path
+) -> None:
+    """Nor does a file in its place."""
+    journal = MemoryJournal()
+
+    async def law(place: Path, leave: Callable[[], None]) -> None:
+        served = await kind(SocketDirectory(str(place)), journal).serve(ScriptedPlugin().front())
+        shutil.rmtree(place)
+        leave()
+        await served.close()
+
+    place = tmp_path / "plugins"
+    for leave in (place.mkdir, place.touch):
+        place.mkdir(exist_ok=True)
+        run(law(place, leave))
+        assert journal.of(FileLeft) == ()
 
 
 def test_a_server_that_could_not_start_leaves_nothing(tmp_path: Path) -> None:

@@ -42,9 +42,12 @@ class Claim:
         return cls(path, descriptor)
 
     def release(self) -> None:
-        """Give it up. The socket must be gone."""
-        self.path.unlink(missing_ok=True)
-        os.close(self._descriptor)
+        """Give it up. Raises `OSError` if its file may not be removed: a sweep may do so later."""
+        try:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                self.path.unlink()
+        finally:
+            os.close(self._descriptor)
 
 
 def sweep(directory: Path) -> None:

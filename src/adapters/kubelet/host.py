@@ -57,6 +57,7 @@ class GrpcIncarnation(Incarnation):
     _endpoint: str
     _identity: FileIdentity
     _siblings: Siblings
+    _journal: Journal
 
     @property
     def endpoint(self) -> str:
@@ -73,9 +74,15 @@ class GrpcIncarnation(Incarnation):
         return self._siblings.newer_than(self._endpoint, self._identity)
 
     async def close(self) -> None:
-        """Cancel all calls and close. gRPC removes the socket, by its name: nobody else has it."""
+        """Cancel all calls and close.
+
+        gRPC removes the socket, by its name: nobody else has it. It does not tell if it may not.
+        """
         await self._server.stop(grace=None)
         await self._servicer.quiet()
+        left = self._siblings.directory.remove(self._endpoint)
+        if left is not None:
+            self._journal.record(left)
 
 
 @attrs.frozen
@@ -105,7 +112,8 @@ class GrpcHost(Host):
         try:
             self._bind(server, name)
             await _started(server)
-            return GrpcIncarnation(server, servicer, name, self._identity(name), self._siblings)
+            identity = self._identity(name)
+            return GrpcIncarnation(server, servicer, name, identity, self._siblings, self.journal)
         except BaseException:
             await server.stop(grace=None)
             raise

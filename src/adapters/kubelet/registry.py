@@ -47,6 +47,7 @@ class RegistryIncarnation(Incarnation):
     """A server that introduces itself, and the claim to its socket."""
 
     _inner: GrpcIncarnation
+    _registry: "PluginsRegistry"
     _claim: Claim
     _introductions: MutableMapping[str, Introduction]
     _closed: bool = attrs.field(default=False, init=False)
@@ -71,7 +72,7 @@ class RegistryIncarnation(Incarnation):
         if not self._closed:
             self._closed = True
             self._introductions.pop(self.endpoint, None)
-            self._claim.release()
+            self._registry.give_up(self._claim)
 
 
 @attrs.frozen(eq=False)
@@ -106,9 +107,9 @@ class PluginsRegistry(Host, Registrar):
             served = await self._host.serve_as(name, plugin, partial(_introduce, introduction))
         except BaseException:
             self._introductions.pop(name)
-            claim.release()
+            self.give_up(claim)
             raise
-        return RegistryIncarnation(served, claim, self._introductions)
+        return RegistryIncarnation(served, self, claim, self._introductions)
 
     async def reachable(self) -> bool:
         """Return whether there is a directory to be found in: a kubelet cannot be asked."""
@@ -121,6 +122,13 @@ class PluginsRegistry(Host, Registrar):
         if introduction is None:
             raise SocketLostError(f"{registration.endpoint} is not served by us")
         await introduction.accepted(self.directory.path, seconds)
+
+    def give_up(self, claim: Claim) -> None:
+        """Release the claim to a socket that is closed, and tell if something of it is left."""
+        try:
+            claim.release()
+        except OSError as error:
+            self.journal.record(self.directory.left(claim.path.name, error))
 
     def _claim(self, name: str) -> Claim:
         try:

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import stat
 from pathlib import Path
 from typing import Final
 from zlib import adler32, crc32
@@ -16,6 +17,7 @@ from deviceplugin.domain.errors import (
     ServingForbiddenError,
     SocketLostError,
 )
+from deviceplugin.domain.leftover_events import FileLeft
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.resources import ResourceName
 
@@ -107,6 +109,27 @@ class SocketDirectory:
         """Return which file the socket called `name` is now. Raises `OSError` if there is none."""
         found = os.stat(self.text(name))  # noqa: PTH116 - see `text`
         return FileIdentity(found.st_dev, found.st_ino, found.st_ctime_ns)
+
+    def remove(self, name: str) -> FileLeft | None:
+        """Remove the socket called `name`, which is ours; return that it is left, if it is.
+
+        What is no socket is not ours.
+        """
+        path = self.text(name)
+        try:
+            if stat.S_ISSOCK(os.lstat(path).st_mode):
+                os.unlink(path)  # noqa: PTH108 - see `text`
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            return self.left(name, error)
+        return None
+
+    def left(self, name: str, error: OSError) -> FileLeft:
+        """Return that a file of ours could not be removed, and the way out."""
+        code = error.errno or errno.EIO
+        hint = _way_out(code) if code in FORBIDDEN else ""
+        return FileLeft(path=self.text(name), reason=f"unlink: {os.strerror(code)}{hint}")
 
     def check_served(self, name: str) -> None:
         """Raise `SocketLostError` unless the socket called `name`, which was served, is there.

@@ -8,7 +8,12 @@ from typing import Any, Protocol, get_type_hints
 
 import attrs
 
-from deviceplugin.domain import configuration_events, events, monitoring_events
+from deviceplugin.domain import (
+    configuration_events,
+    events,
+    leftover_events,
+    monitoring_events,
+)
 from deviceplugin.domain.discovery import events as discovery_events
 from deviceplugin.domain.events import Event, ResourceEvent, ScanFailed
 from deviceplugin.domain.ports.driven.journal import Journal
@@ -21,7 +26,7 @@ _SAMPLES: dict[Any, object] = {
     ResourceName: ResourceName.parse("example.com/widget"),
     tuple[str, ...]: ("a", "b"),
 }
-_OWN = (events, configuration_events, monitoring_events)
+_OWN = (events, configuration_events, leftover_events, monitoring_events)
 _MODULES = {each.__name__ for each in (*_OWN, discovery_events)}
 _ODD_TEXTS = (
     "",

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.nobody import nobody
 
 from deviceplugin.adapters.kubelet.claims import Claim, sweep
 
@@ -115,6 +116,19 @@ def test_names_are_claimed_once(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         Claim.make(tmp_path / NAME)
     claim.release()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_claim_that_may_not_be_removed_is_given_up_all_the_same(tmp_path: Path) -> None:
+    """It costs no descriptor, and whoever may remove it finds it to be a dead one's."""
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    claim = Claim.make(tmp_path / NAME)
+    tmp_path.chmod(0o555)
+    with nobody(), pytest.raises(PermissionError):
+        claim.release()
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    tmp_path.chmod(0o755)
+    sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

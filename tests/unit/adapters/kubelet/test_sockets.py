@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.support import nobody as support
 
 from deviceplugin.adapters.kubelet.sockets import (
     FORBIDDEN,
@@ -24,7 +25,6 @@ from deviceplugin.domain.errors import (
 )
 from deviceplugin.domain.resources import ResourceName
 
-NOBODY = 65534
 LONGEST = ResourceName("d" * 200 + ".example.com", "n" * 63)
 
 
@@ -99,11 +99,8 @@ def test_a_file_is_no_directory(tmp_path: Path) -> None:
 @pytest.fixture
 def nobody() -> Iterator[None]:
     """Be a user who owns nothing, if we are root; any other user stays who they are."""
-    before = os.geteuid()
-    if before == 0:
-        os.seteuid(NOBODY)
-    yield
-    os.seteuid(before)
+    with support.nobody():
+        yield
 
 
 @pytest.mark.usefixtures("nobody")

@@ -24,6 +24,7 @@ PROMISED: Final = {
     "exclusion_undecided": "resource device reason",
     "entry_forbidden": "path reason",
     "entry_unreadable": "path reason",
+    "file_left": "path reason",
     "holders_unknown": "reason",
     "hotplug_degraded": "source reason",
     "inventory_changed": "resource devices healthy added updated vanished",
