@@ -3,11 +3,14 @@
 import asyncio
 import os
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
+import grpc
+import grpc.aio
 import pytest
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
@@ -43,6 +46,9 @@ from deviceplugin.testing.kubelet import (
 from deviceplugin.testing.loop import run
 
 DIAL = 0.3
+AT_ONCE = 0.5
+"""Seconds for a Register that takes milliseconds. gRPC's first back-off is 0.8 at the least."""
+ChannelOptions: TypeAlias = Sequence[tuple[str, str | int]]
 
 
 class _GrpcWorld(RegistrarWorld):
@@ -206,8 +212,17 @@ def test_a_missing_kubelet_is_told_by_path_and_reason(tmp_path: Path) -> None:
     run(law())
 
 
-def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
-    """A channel that failed backs off for seconds: nobody else gets it."""
+def test_an_outage_is_no_reason_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A channel that failed backs off for a second and more; no later Register has any of it.
+
+    Not even while such a channel is still open, as that of a Register under way is: each of ours
+    has one beside it here, with the same options, that goes on dialling in vain.
+    """
+    opened, beside = grpc.aio.insecure_channel, list[grpc.aio.Channel]()
+
+    def opening(target: str, options: ChannelOptions) -> grpc.aio.Channel:
+        beside.append(opened(target, options=options))
+        return opened(target, options=options)
 
     async def law() -> None:
         world = _GrpcWorld(tmp_path, Profile.V1_37)
@@ -219,16 +234,29 @@ def test_an_outage_is_no_reason_to_wait(tmp_path: Path) -> None:
             for _ in range(3):
                 with pytest.raises(RegistrationUnclearError):
                     await world.registrar.register(_registration(served.endpoint), BOUND)
+            assert len(beside) == 3
+            await asyncio.gather(*map(_backed_off, beside))
             deaf.shutdown(socket.SHUT_RDWR)
             await hanging_up
         await served.close()
         await world.start_kubelet()
         served = await world.host.serve(ScriptedPlugin().front())
-        await world.registrar.register(_registration(served.endpoint), BOUND)
+        await world.registrar.register(_registration(served.endpoint), AT_ONCE)
+        for channel in beside:
+            await channel.close()
         await served.close()
         await world.stop_kubelet()
 
+    monkeypatch.setattr(grpc.aio, "insecure_channel", opening)
     run(law())
+
+
+async def _backed_off(channel: grpc.aio.Channel) -> None:
+    """Let it dial, and return when it has failed and waits."""
+    state = channel.get_state(try_to_connect=True)
+    while state is not grpc.ChannelConnectivity.TRANSIENT_FAILURE:
+        await soon(channel.wait_for_state_change(state))
+        state = channel.get_state(try_to_connect=True)
 
 
 def test_a_register_that_waits_for_the_dead_holds_up_no_other(tmp_path: Path) -> None:
