@@ -1,13 +1,16 @@
 """Our plugin, whole, beside a kubelet of either kind."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 from tests.conformance.kubelets import Kubelet
 from tests.conformance.world import healthy_ids
+from tests.support.daemons import Daemons
 from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside
 
 from deviceplugin import Manager
@@ -15,7 +18,12 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.domain.timing import Timing
 from deviceplugin.testing.kubelet import Pod, PodAdmitted, Registered, ResourceView
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 SOON = 10.0
+LOOK_AGAIN: Final = 0.001
+"""Seconds between two looks at what there is to allocate."""
 
 
 @attrs.frozen(kw_only=True)
@@ -58,6 +66,47 @@ class Stage:
         """The sockets of plugins that are there, in whichever directory."""
         places = (self.kubelet.directory, self.kubelet.directory.parent / "plugins_registry")
         return sorted(path for place in places for path in place.glob("dp-*.sock"))
+
+
+class Allocatable:
+    """A context manager that looks at a resource all the time, from before it is entered on."""
+
+    def __init__(self, kubelet: Kubelet, resource: str = WIDGET) -> None:
+        """Nobody looks yet."""
+        self._kubelet = kubelet
+        self._resource = resource
+        self._over = threading.Event()
+        self._first = threading.Event()
+        self._looking = Daemons()
+        self._seen: Future[set[int]] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Return when it has looked once."""
+        self._seen = self._looking.submit(self._look)
+        await beside(self._first.wait)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop looking."""
+        self._over.set()
+
+    async def seen(self) -> set[int]:
+        """Stop looking, and return how many there were to allocate, at any look."""
+        self._over.set()
+        assert self._seen is not None
+        return await asyncio.wrap_future(self._seen)
+
+    def _look(self) -> set[int]:
+        seen = set[int]()
+        try:
+            while True:
+                over = self._over.wait(LOOK_AGAIN)
+                seen.add(self._kubelet.resource(self._resource).allocatable)
+                self._first.set()
+                if over:
+                    return seen
+        finally:
+            self._first.set()
 
 
 @asynccontextmanager

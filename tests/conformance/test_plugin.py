@@ -5,8 +5,8 @@ import random
 from functools import partial
 
 import pytest
-from tests.conformance.ours import Stage, running, staged
-from tests.conformance.world import World, healthy_ids
+from tests.conformance.ours import Allocatable, Stage, running, staged
+from tests.conformance.world import World
 from tests.support.stage import WIDGET, Puppet, beside, remove_tree
 
 from deviceplugin import DeviceId, DeviceInfo, DeviceNode, Health, Request
@@ -15,13 +15,13 @@ from deviceplugin.testing.kubelet import (
     Container,
     ContainerStartError,
     Era,
+    ListReceived,
     Numa,
     NumaPolicy,
     Pod,
     PodAdmitted,
     PodRejected,
     Registered,
-    ResourceView,
 )
 
 SOON = 10.0
@@ -128,25 +128,24 @@ async def test_an_update_beside_the_old_one(world: World) -> None:
     out the limit for a stream once: two seconds, if it is not told otherwise.
     """
     kubelet, quick = world.kubelet(), Timing(stream=1.0)
-    seen = set[int]()
+    by_socket = world.profile.era is Era.BY_SOCKET
     async with staged(kubelet) as old:
         old.puppet.show(widget="a b")
         await old.lists("a", "b")
-        async with running(kubelet, timing=quick) as new:
+        async with Allocatable(kubelet) as watch, running(kubelet, timing=quick) as new:
             new.puppet.show(widget="a b")
             await old.sees(lambda seen: seen.streams == 2)
-            old.manager.stop()
-
-            def back(view: ResourceView) -> bool:
-                seen.add(view.allocatable)
-                return view.streams == 1 and healthy_ids(view) == {"a", "b"}
-
-            await old.serving
-            await old.sees(back)
+            if by_socket:
+                await old.sees(lambda _: len(kubelet.history.of(ListReceived)) >= 2)
+            await old.stop()
+            await old.lists("a", "b")
             await asyncio.sleep(0.5)
-            assert (await old.sees(back)).allocatable == 2
-    if world.profile.era is Era.BY_SOCKET:
+            assert (await old.lists("a", "b")).allocatable == 2
+            seen = await watch.seen()
+        lists = [each.devices for each in kubelet.history.of(ListReceived)]
+    if by_socket:
         assert seen == {2}
+        assert lists == [2, 2]
 
 
 async def test_a_hundred_resources_are_all_back(world: World) -> None:
