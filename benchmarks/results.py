@@ -1,6 +1,7 @@
 """What a measure has found, and what it has to keep."""
 
-from typing import Literal
+import math
+from typing import Literal, Self
 
 import attrs
 
@@ -16,6 +17,16 @@ class Result:
     bound: float | None
     """None: reported only."""
     of: Literal["ratio", "difference", "ours"] = "ratio"
+    absent: str = ""
+    """Why nothing was measured, if so."""
+
+    @classmethod
+    def left_out(cls, name: str, why: str) -> Self:
+        """Return what stands for a measure that cannot be made here: it keeps and breaks nothing.
+
+        It is there to be read, so that nobody takes what was not measured for kept.
+        """
+        return cls(name=name, unit="", bare=None, ours=math.nan, bound=None, absent=why)
 
     @property
     def figure(self) -> float:

@@ -42,15 +42,18 @@ class Backoff:
 class Pace:
     """How closely looks at the hardware follow changes, in seconds.
 
-    - `first`: from a look that a change brought about to the next one, doubling with each further
-      one of a burst up to `cap`: a hub with twenty ports is hundreds of changes.
+    - `first`: from a look that a change brought about to the next one, for `quick` looks of a
+      burst: one device that is plugged in is a handful of changes, of which the last may be the
+      one that matters. Doubling with each further one up to `cap`: a hub with twenty ports is
+      hundreds of changes.
     - `settle`: after a burst, once nothing has changed for so long, follows one more look: a
       device is announced as gone a moment before it is.
     - `heard`: from look to look while changes are heard: the looks are those at full multiples of
       it; `deaf`: while they are not.
     """
 
-    first: float = 0.05
+    first: float = 0.01
+    quick: int = 5
     cap: float = 1.0
     settle: float = 0.5
     heard: float = 30.0
@@ -58,7 +61,9 @@ class Pace:
 
     def gap(self, looks: int) -> float:
         """Return how long after the begin of the last of so many looks the next may begin."""
-        return min(self.cap, self.first * 2.0 ** min(looks - 1, 63)) if looks else 0.0
+        if not looks:
+            return 0.0
+        return min(self.cap, self.first * 2.0 ** min(max(looks - self.quick, 0), 63))
 
 
 @attrs.frozen(kw_only=True)

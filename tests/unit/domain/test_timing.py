@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.timing import Backoff, until_next
+from deviceplugin.domain.timing import Backoff, Pace, until_next
 
 fractions = st.floats(0, 1, exclude_max=True)
 
@@ -44,3 +44,26 @@ def test_who_waits_for_the_same_period_wakes_at_the_same_moments(
     assert 1.0 <= left <= period + 1.0
     passed = (now + left) % period
     assert min(passed, period - passed) <= 1e-6
+
+
+@given(st.integers(1, 10_000), st.floats(0.001, 0.1), st.integers(1, 20), st.floats(0.5, 5))
+def test_the_first_looks_of_a_burst_are_close_then_each_gap_doubles_until_the_cap(
+    looks: int, first: float, quick: int, cap: float
+) -> None:
+    pace = Pace(first=first, quick=quick, cap=cap)
+    gap, further = pace.gap(looks), pace.gap(looks + 1)
+    if looks <= quick:
+        assert gap == first
+    if looks >= quick:
+        assert further == min(2 * gap, cap)
+    assert pace.gap(0) == 0.0, "the first change waits for nothing"
+
+
+def test_a_storm_that_does_not_end_costs_a_look_a_second_in_the_end() -> None:
+    """And a dozen before, whatever is announced how often."""
+    begun, looks = 0.0, 0
+    while begun < 1.0:
+        looks += 1
+        begun += Pace().gap(looks)
+    assert looks <= 12
+    assert {Pace().gap(more) for more in range(looks + 1, 1000)} == {1.0}

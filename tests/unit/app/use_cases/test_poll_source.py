@@ -279,9 +279,9 @@ async def test_a_burst_of_changes_is_few_looks_and_none_of_it_is_lost() -> None:
         for number in range(300):
             hearing.kernel.tell(Change(paths=frozenset({f"/devices/{number}"})))
             await hearing.clock.advance(0.01)
-        assert hearing.source.asked <= 9
+        assert hearing.source.asked <= 14
         await hearing.clock.advance(2)
-        assert hearing.source.asked <= 11
+        assert hearing.source.asked <= 16
         told = Change()
         for _, change in hearing.forgotten:
             told |= change
@@ -290,6 +290,22 @@ async def test_a_burst_of_changes_is_few_looks_and_none_of_it_is_lost() -> None:
         hearing.kernel.tell(USB)
         await hearing.clock.settle()
         assert hearing.source.asked == asked + 1, "the first one after a burst is quick again"
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.001, 0.005, 0.006, 0.01, 0.015, 0.03, 0.06, 0.2])
+@pytest.mark.parametrize("count", [2, 4, 5])
+async def test_the_last_of_a_handful_of_changes_waits_ten_milliseconds_at_most(
+    count: int, apart: float
+) -> None:
+    """A device that is plugged in is announced once for each part of it; its node comes last."""
+    async with Hearing() as hearing:
+        await hearing.clock.advance(10)
+        for number in range(count):
+            await hearing.clock.advance(apart if number else 0.0)
+            hearing.kernel.tell(NODE if number == count - 1 else USB)
+        await hearing.clock.advance(0.01)
+        (before,) = [asked for asked, change in hearing.forgotten if NODE.paths <= change.paths]
+        assert hearing.source.asked > before, "what it is about has been looked at since"
 
 
 async def test_a_wish_for_a_look_waits_for_no_burst() -> None:
