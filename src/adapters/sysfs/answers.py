@@ -9,9 +9,8 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from deviceplugin.adapters.sysfs.files import Files
-from deviceplugin.adapters.sysfs.memory import DRIVER, NOTHING, Answer, Folder, Question
+from deviceplugin.adapters.sysfs.memory import DRIVER, NAMES, NOTHING, Answer, Folder, Question
 
-_NAMES: Final[Question] = ("names", "")
 _INNATE: Final = frozenset({"subsystem"})
 """Names of what a device has from its beginning, or never, whatever its driver is."""
 _DEVICE: Final = frozenset({"uevent", "driver"})
@@ -59,7 +58,7 @@ class Answers:
 
     def names(self, folder: Folder) -> tuple[str, ...]:
         """Return the names in a directory."""
-        names: tuple[str, ...] = self._ask_anew(folder, _NAMES)
+        names: tuple[str, ...] = self._ask_anew(folder, NAMES)
         return names
 
     def link(self, folder: Folder, name: str) -> str | None:

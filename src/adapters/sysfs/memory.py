@@ -17,6 +17,9 @@ Answer = tuple[object, tuple[Unreadable, ...]]
 
 NOTHING: Final[Answer] = (None, ())
 DRIVER: Final[Question] = ("link", "driver")
+NAMES: Final[Question] = ("names", "")
+_LED_TO: Final = frozenset({"device", "directory"})
+"""How it is asked where names in a directory lead: of some, such as bridges, they are ever new."""
 _NONE: Final[dict[Question, Answer]] = {}
 ALWAYS_CHANGING: Final = frozenset({"driver", "online", "sriov_numvfs"})
 """Names of files and links that say how a device is, not what it is."""
@@ -58,12 +61,18 @@ class Folder:
     def renewed(self, above: "Folder | None", changing: dict[Question, Answer]) -> "Folder":
         """Return the same directory in another one, or with other answers of those that change.
 
-        It is drivers that add files to a device, so with another one nothing else is known.
+        It is drivers that add files to a device, so with another one nothing else is known. Where
+        names led that are in it no more is forgotten.
         """
         now = {question: answer[0] for question, answer in changing.items()}
         if changing.get(DRIVER) != self.changing.get(DRIVER):
             return Folder(self.path, self.name, above, self.identity, self.lasts, now, changing)
-        answers = {**self.answers, **now}
+        answers: dict[Question, Any] = {**self.answers, **now}
+        listed: Collection[str] | None = answers.get(NAMES)
+        if listed is not None and listed != self.answers.get(NAMES):
+            stale = {each for each in answers if each[0] in _LED_TO and each[1] not in listed}
+            answers = {each: answer for each, answer in answers.items() if each not in stale}
+            changing = {each: answer for each, answer in changing.items() if each not in stale}
         return Folder(
             self.path,
             self.name,

@@ -14,6 +14,7 @@ from deviceplugin.adapters.sysfs.recall import AskedNodes, Recall
 from deviceplugin.adapters.sysfs.walk import Entry, walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.health import Outcome, Probe
+from deviceplugin.domain.discovery.identity import REMEMBERED, Identities
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting, lacking
 from deviceplugin.domain.errors import ScanError
@@ -56,12 +57,14 @@ class SysfsScanner(RuledSource):
         ask: Ask = ask_nobody,
         held: Callable[[], Holds] = frozenset,
         now: Callable[[], float] = time.monotonic,
+        remembered: int = REMEMBERED,
     ) -> None:
         """Take what is needed; nothing is looked at yet.
 
         `files` makes the reader of a root for each scan: another one can record, or fail. `ask` is
         told which probes are of use from now on, and whether every answer is; it returns what they
-        have answered so far. `held` tells what containers may hold, `now` seconds.
+        have answered so far. `held` tells what containers may hold, `now` seconds. Of devices that
+        are gone, and not held, the ids of this many that were seen last are `remembered`.
         """
         self._rules = self._wanted = Rulebook(rules, on_conflict=on_conflict)
         self._nodes = nodes
@@ -74,7 +77,7 @@ class SysfsScanner(RuledSource):
         self._held = held
         self._now = now
         self._seen: _Seen | None = None
-        self._last = Discovery()
+        self._last = Discovery(identities=Identities(most=remembered))
 
     def follow(self, rules: Rulebook) -> None:
         """Go by these rules from the next look on."""

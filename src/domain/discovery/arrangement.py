@@ -19,10 +19,11 @@ from deviceplugin.domain.discovery.holding import (
     steadied,
     still,
 )
-from deviceplugin.domain.discovery.identity import NOBODY, Identities, Known, identify
+from deviceplugin.domain.discovery.identity import Identities, Known, Owners, identify
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.offer import Offer, offer
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.discovery.staying import HeldDevices
 from deviceplugin.domain.discovery.units import Unit, assemble
 from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.resources import ResourceName
@@ -31,6 +32,7 @@ from deviceplugin.domain.tree import Devices
 
 NOTHING: Final[Mapping[ResourceName, Devices]] = {}
 NOWHERE: Final[Whereabouts] = {}
+NOTHING_GIVEN: Final = Identities()
 _text: Final = attrgetter("value")
 
 
@@ -52,7 +54,7 @@ class Arrangement:
     offers: Mapping[ResourceName, tuple[Offer, ...]] = MappingProxyType({})
     skips: tuple[Skip, ...] = ()
     disputed: tuple[Skip, ...] = ()
-    identities: Identities = NOBODY
+    identities: Identities = NOTHING_GIVEN
     remembered: Whereabouts = NOWHERE
     in_the_way: Holds = NOTHING_HELD
 
@@ -72,14 +74,15 @@ def arrange(  # noqa: PLR0913 - what was before, by name
     seen: Sequence[Sighting],
     *,
     before: Mapping[ResourceName, Devices] = NOTHING,
-    identities: Identities = NOBODY,
+    identities: Identities = NOTHING_GIVEN,
     held: Holds = NOTHING_HELD,
     whereabouts: Whereabouts = NOWHERE,
 ) -> Arrangement:
     """Return what sightings come to, in whatever order they are.
 
     `before` is what was offered last: a limited resource keeps what it has. `identities` are the
-    ids given so far. What is `held` stays what it is, by its last `whereabouts` or its id.
+    ids given so far, as far as they are remembered. What is `held` stays what it is, by its last
+    `whereabouts` or its id.
     """
     held = ours(rules, held)
     guests = Guests(seen)
@@ -88,8 +91,8 @@ def arrange(  # noqa: PLR0913 - what was before, by name
     steady = steadied(rules, assemble(rules, dealt, guests), staying)
     units = steady.units
     every = (each.known for found in units.values() for each in found)
-    given, known = identify(every, identities, steady.ids)
-    ids = {each.place: key for key, each in given.items()}
+    known = identify(every, identities, steady.ids, HeldDevices(held) if held else ())
+    ids = {each.place: key for key, each in known.given.items()}
     offers: dict[ResourceName, tuple[Offer, ...]] = {}
     skips = [*dealt.skips, *steady.skips]
     for rule in rules:
@@ -111,7 +114,7 @@ def arrange(  # noqa: PLR0913 - what was before, by name
 
 
 def _chosen(
-    rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices, held: Identities
+    rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices, held: Owners
 ) -> Sequence[DeviceId]:
     """Return the units that are offered: those held go first, then those that were before."""
     if rule.provision.limit is None:

@@ -11,6 +11,7 @@ from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind, Seen
 from deviceplugin.domain.discovery.globs import Glob, NodeGlob, Pattern
 from deviceplugin.domain.discovery.hardware import hardware_text
 from deviceplugin.domain.discovery.withheld import Withheld
+from deviceplugin.domain.errors import InvalidValueError
 
 
 @attrs.frozen
@@ -121,6 +122,12 @@ def pattern(fact: Fact, text: str) -> Pattern:
     """Return what a text means as a value of the fact: a glob. Raises `InvalidValueError`."""
     if fact.kind is Kind.NODE:
         return NodeGlob(text)
+    if fact.kind is Kind.DEVPATH and f"{text}/".startswith("/sys/"):
+        rest = text.removeprefix("/sys") or "/devices/*"
+        raise InvalidValueError(
+            f"devpath {text!r}: is a path below /sys, and would match nothing: leave out /sys, "
+            f"as in {rest!r}"
+        )
     return Glob(hardware_text(fact, text) if fact.kind in HARDWARE else text)
 
 

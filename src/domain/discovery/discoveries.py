@@ -6,7 +6,6 @@ from typing import Final
 
 import attrs
 
-from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.discovery.arrangement import NOWHERE, Arrangement, arrange
 from deviceplugin.domain.discovery.assortment import Skip, shown
 from deviceplugin.domain.discovery.events import (
@@ -21,7 +20,7 @@ from deviceplugin.domain.discovery.events import (
 from deviceplugin.domain.discovery.examination import Diagnosis, examine
 from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.domain.discovery.health import Outcome, Probe
-from deviceplugin.domain.discovery.identity import Identities, Known
+from deviceplugin.domain.discovery.identity import Identities
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.events import DeviceSkipped, Event
@@ -43,9 +42,9 @@ class Discovery:
     """What one scan came to.
 
     `served` are the resources to offer, with devices or without; `notes` say what is odd in this
-    scan, and `unmatched` why a resource has no devices. `identities` are the ids given so far, and
-    `diagnosis` is what is believed of the health of each. `minded` is what is held and was taken
-    into account, by the `arrangement` of the devices. `dispute` says which devices
+    scan, and `unmatched` why a resource has no devices. `identities` are the ids given that are
+    remembered, and `diagnosis` is what is believed of the health of each. `minded` is what is held
+    and was taken into account, by the `arrangement` of the devices. `dispute` says which devices
     nobody gets because several resources claim them, where that is an error, and what to do.
     """
 
@@ -55,7 +54,7 @@ class Discovery:
     unmatched: Mapping[ResourceName, ResourceUnmatched] = attrs.field(
         factory=dict[ResourceName, ResourceUnmatched]
     )
-    identities: Identities = attrs.field(factory=dict[DeviceId, Known])
+    identities: Identities = attrs.field(factory=Identities)
     arrangement: Arrangement = attrs.field(factory=Arrangement)
     diagnosis: Diagnosis = attrs.field(factory=Diagnosis)
     minded: Minded = attrs.field(factory=Minded)

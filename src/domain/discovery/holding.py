@@ -18,7 +18,7 @@ import attrs
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.discovery.assortment import Skip, shown
 from deviceplugin.domain.discovery.candidates import Candidate
-from deviceplugin.domain.discovery.identity import NOBODY, Identities, Known, names
+from deviceplugin.domain.discovery.identity import NOBODY, Known, Owners, names
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.discovery.staying import NOBODY_STAYS, HeldDevices, Stay, Stays
 from deviceplugin.domain.discovery.traits import Traits
@@ -36,7 +36,7 @@ class Steady:
     """Units without those that cannot be offered as they are held; and who has an id for that."""
 
     units: Mapping[ResourceName, tuple[Unit, ...]]
-    ids: Identities
+    ids: Owners
     skips: tuple[Skip, ...] = ()
 
 

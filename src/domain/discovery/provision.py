@@ -60,7 +60,11 @@ class Companion:
         return self.relation is not Relation.DEVICE
 
     def __str__(self) -> str:
-        """Return it as a configuration has it."""
+        """Return it as a configuration has it: a mere node by its short form."""
+        node = self.wanted.expectation(Kind.NODE) if self.relation is Relation.DEVICE else None
+        patterns = node.patterns if node and len(self.wanted.conditions) == 1 else None
+        if patterns and len(patterns) == 1:
+            return f"node: {patterns[0].text}"
         return f"{self.relation.value}: {{{self.wanted}}}"
 
 

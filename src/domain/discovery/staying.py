@@ -49,6 +49,14 @@ class HeldDevices:
             if device is not None:
                 self._shares.setdefault(device, []).append(hold)
 
+    def __contains__(self, device: object) -> bool:
+        """Say whether anything of the device of this id is held."""
+        return device in self._whole or (
+            bool(self._shares)
+            and isinstance(device, DeviceId)
+            and share_base(device) in self._shares
+        )
+
     def of(self, device: DeviceId, resource: ResourceName | None = None) -> tuple[Hold, ...]:
         """Return what is held of the device of this id, of one resource or of any."""
         found = list(self._whole.get(device, ()))

@@ -11,6 +11,7 @@ from deviceplugin.domain.devices import DeviceId, id_as_held
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import DeviceStaysHeld
+from deviceplugin.domain.discovery.identity import Identities
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import GroupBy, Provision
 from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
@@ -177,6 +178,19 @@ def test_one_that_comes_back_while_it_is_held_is_what_it_was() -> None:
     gone = found([GPS, SER], [], held, first)
     back = found([GPS, SER], [tty(5, port="7", paths=("/dev/gps0",))], held, gone)
     assert shown(back) == {"ser": ["S-if00-tty"]}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_ids_that_are_held_are_remembered_whatever_comes_and_goes(count: int) -> None:
+    """Though nothing but the memory tells which of two parts is which; shares keep them, too."""
+    shared = attrs.evolve(SER, provision=Provision(count=count))
+    last = found([shared], [tty(5), tty(10)], before=Discovery(identities=Identities(most=2)))
+    ids = shown(last)
+    held = frozenset(Hold(SER.resource, key) for key in last.devices[SER.resource])
+    for number in range(20, 25):
+        last = found([shared], [tty(number, serial=f"T{number}")], held, last)
+    last = found([shared], [tty(7), tty(12)], held, last)
+    assert shown(last) == ids
 
 
 @pytest.mark.parametrize("count", [3, 1000])

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.devices import MAX_ID
+from deviceplugin.domain.devices import MAX_ID, DeviceId
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.identity import Identities, Known, identify
 from deviceplugin.domain.discovery.traits import Traits, stem
 
-NOBODY: Identities = {}
+NOBODY = Identities()
 
 
 def tty(name: str, place: str = "", **traits: str) -> Candidate:
@@ -23,15 +23,15 @@ def tty(name: str, place: str = "", **traits: str) -> Candidate:
 
 def ids(candidates: Iterable[Candidate], before: Identities = NOBODY) -> dict[str, str]:
     """Return the id of each candidate, by its place."""
-    given_now, _ = identify(map(Known.of, candidates), before)
-    return {known.place: str(key) for key, known in given_now.items()}
+    given = identify(map(Known.of, candidates), before).given
+    return {known.place: str(key) for key, known in given.items()}
 
 
 def after(*scans: Sequence[Candidate]) -> Identities:
     """Return the ids known after scans that found these."""
     known = NOBODY
     for candidates in scans:
-        _, known = identify(map(Known.of, candidates), known)
+        known = identify(map(Known.of, candidates), known)
     return known
 
 
@@ -239,12 +239,95 @@ def test_ids_stay_through_any_coming_and_going(
     for here in present:
         everything = plugged(machine, data.draw(st.permutations(range(len(machine)))))
         found = [each for port, each in enumerate(everything) if port in here]
-        given_now, known = identify(map(Known.of, found), known)
-        now = by_port({known_.place: str(key) for key, known_ in given_now.items()})
+        known = identify(map(Known.of, found), known)
+        now = by_port({each.place: str(key) for key, each in known.given.items()})
         assert len({*now.values()}) == len(found)
         stayed = now.keys() & had.keys()
         assert {port: now[port] for port in stayed} == {port: had[port] for port in stayed}
         had = now
+
+
+def after_each(places: Iterable[str], before: Identities) -> Identities:
+    """Return what is known after devices came and went, one after the other."""
+    known = before
+    for place in places:
+        known = identify([Known.of(tty(place))], known)
+    return identify([], known)
+
+
+def test_of_what_is_gone_only_the_newest_are_remembered() -> None:
+    """Those that were seen last: one that came back counts from when it went again."""
+    known = after_each("abcda", Identities(most=3))
+    assert [known.gone[key].name for key in known.gone] == ["c", "d", "a"]
+    assert [*after_each("e", known).gone.values()] == [Known.of(tty(each)) for each in "dae"]
+
+
+def test_what_is_there_is_known_whatever_their_number() -> None:
+    """Nothing is forgotten but what is gone."""
+    twins = [tty("a", serial="S", port="1"), tty("b", serial="S", port="2")]
+    known = identify(map(Known.of, twins[:1]), Identities(most=0))
+    known = identify(map(Known.of, twins), known)
+    assert ids(twins, known) == {"/a": "S-tty", "/b": "S-2-tty"}
+    assert known.gone == {}
+
+
+def test_what_is_held_is_remembered_however_long_it_is_gone() -> None:
+    """And does not count among the others."""
+    parts = [Known.of(tty(name, serial="S")) for name in ("event5", "event10")]
+    first = identify(parts, Identities(most=2))
+    held = set(first.given)
+    known = identify([], first, held=held)
+    for name in "abcd":
+        known = identify([Known.of(tty(name))], known, held=held)
+    known = identify([], known, held=held)
+    assert [each.name for each in known.gone.values()] == ["event10", "event5", "c", "d"]
+    again = [tty("event12", serial="S"), tty("event7", serial="S")]
+    assert ids(again, known) == {"/event7": "S-event5", "/event12": "S-event10"}
+    free = identify([], known)
+    assert [each.name for each in free.gone.values()] == ["c", "d"]
+    assert ids(again, free) == {"/event7": "S-event7", "/event12": "S-event12"}
+
+
+places = st.tuples(
+    st.integers(0, 9),
+    st.sampled_from(["", "S", "0001"]),
+    st.sampled_from(["p1", "p2", ""]),
+    st.sampled_from("ab"),
+)
+machines_in_time = st.lists(
+    st.tuples(st.lists(places, max_size=5, unique_by=lambda each: each[0]), st.integers(0, 3)),
+    max_size=12,
+)
+
+
+@given(machines_in_time, st.integers(0, 3))
+def test_whatever_is_forgotten_no_two_devices_have_one_id(
+    moments: list[tuple[list[tuple[int, str, str, str]], int]], most: int
+) -> None:
+    """Nor one device two; what stays keeps its id, and what is remembered stays in its bounds."""
+    known = Identities(most=most)
+    held: set[DeviceId] = set()
+    for present, wanted in moments:
+        here = [
+            Known(Traits(serial=serial, port=port, part="tty"), f"{name}{number}", f"/{number}")
+            for number, serial, port, name in present
+        ]
+        before, known = known, identify(here, known, held=held)
+        assert sorted(map(str, known.given.values())) == sorted(map(str, here))
+        stayed = {each: key for key, each in before.given.items() if each in here}
+        assert stayed.items() <= {each: key for key, each in known.given.items()}.items()
+        assert not known.gone.keys() & known.given.keys()
+        everything = [*known.gone.values(), *known.given.values()]
+        assert len(set(everything)) == len(everything)
+        assert len(known.gone.keys() - held) <= most
+        gone_with_hold = held & {*before.given, *before.gone} - known.given.keys()
+        renamed = set(known.given.values())
+        assert {
+            key
+            for key in gone_with_hold
+            if (before.given.get(key) or before.gone[key]) not in renamed
+        } <= known.gone.keys()
+        held = {*sorted(known.given)[:wanted], *(held & {*known.given, *known.gone})}
 
 
 def test_what_has_neither_name_nor_traits_is_known_by_its_place() -> None:
