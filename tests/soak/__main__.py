@@ -3,18 +3,27 @@
 import argparse
 import sys
 from statistics import median
+from types import MappingProxyType
 from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 from tests.soak.soak import SETTLE, Report, staged
-from tests.soak.subject import AT_REST, Figures
+from tests.soak.subject import AT_REST, IN_A_ROUND, Figures
 
 ROUNDS: Final = 10_000
 SECONDS: Final = 3600.0
 ENDLESS: Final = sys.maxsize
 MEBIBYTES: Final = 5
 """What the plugin may have grown by, however many rounds there were."""
+NAMES: Final = MappingProxyType(
+    {
+        "native": "threads of gRPC's",
+        "threads": "threads",
+        "descriptors": "descriptors",
+        "tasks": "tasks",
+    }
+)
 
 
 def _table(report: Report) -> Table:
@@ -38,6 +47,15 @@ def faults_of(report: Report, rounds: int | None) -> list[str]:
         faults += start.excess(end, AT_REST)
         faults += [f"memory has grown by {grown:.1f} MiB"] if grown >= MEBIBYTES else []
     return faults
+
+
+def spared() -> str:
+    """Return what there may be more of than at the start, after each round and in the end."""
+    after, end = (
+        ", ".join(f"{count} {NAMES[name]}" for name, count in spare.items())
+        for spare in (IN_A_ROUND, AT_REST)
+    )
+    return f"tolerated above the start: after a round {after}; in the end {end}"
 
 
 def _told(figures: Figures | None) -> str:
@@ -77,6 +95,7 @@ def main() -> int:
     console.print(_table(report))
     console.print(f"at the start: {_told(report.start)}")
     console.print(f"after {report.rounds} rounds: {_told(report.end)}")
+    console.print(spared(), soft_wrap=True)
     faults = faults_of(report, rounds)
     console.print(f"stranded: {len(report.stranded)}")
     for fault in faults:

@@ -99,6 +99,28 @@ def _renamed(scene: Scene) -> None:
     other.rename(socket)
 
 
+def _replaced(scene: Scene) -> None:
+    """A new kubelet's socket is renamed over the old one's, which is there until then.
+
+    A kubelet binds its socket in its place, so the old one's is put back there first, unseen.
+    """
+    socket = scene.place / "kubelet.sock"
+    fresh, old = socket.with_name("fresh"), scene.place.with_name("old")
+    scene.subject.hold()
+    old.hardlink_to(socket)
+    scene.kubelet.crash()
+    scene.kubelet.start()
+    socket.rename(fresh)
+    old.rename(socket)
+    if scene.chance.random() < 0.5:
+        fresh.rename(socket)
+        scene.subject.release()
+    else:
+        scene.subject.release()
+        time.sleep(scene.chance.choice((0.0, 0.02)))
+        fresh.rename(socket)
+
+
 def _cut(scene: Scene) -> None:
     for resource in scene.chance.sample(RESOURCES, scene.chance.randint(1, len(RESOURCES))):
         scene.kubelet.cut_stream(resource)
@@ -160,6 +182,7 @@ _OF_ALL: Final = MappingProxyType(
         "directory removed": (_removed, 8),
         "link re-pointed": (_repointed, 8),
         "kubelet.sock renamed": (_renamed, 6),
+        "kubelet.sock replaced": (_replaced, 6),
         "stream cut": (_cut, 12),
         "our socket deleted": (_unlinked, 12),
         "scan failed": (_failing_scan, 6),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 PATIENCE: Final = 30.0
 """Seconds after which a resource counts as stranded. The worst accident takes one or two."""
 WARM_UP: Final = 50
-"""Rounds before the start is measured: allocators and caches fill on the first occasion."""
+"""Rounds before the start is measured: allocators and caches fill on the first occasion. Half of
+the rounds, or of the time, is enough where there is less."""
 _REST: Final = 2.0
 """Seconds in which timers run out and connections that ended are cleared away."""
 _LOOKS: Final = 4
@@ -62,11 +63,18 @@ class Soak:
         self.report: Final = Report()
 
     def run(self, rounds: int, seconds: float) -> Report:
-        """Run so many rounds, or for so long, whichever is over first; the first leak ends it."""
-        until = time.monotonic() + seconds
-        while self.report.rounds < rounds and time.monotonic() < until and not self.report.leaked:
-            if self.report.rounds == min(WARM_UP, rounds // 2):
+        """Run so many rounds, or for so long, whichever is over first; the first leak ends it.
+
+        However short the time, there is a round after the start was measured.
+        """
+        begin = time.monotonic()
+        until, half = begin + seconds, begin + seconds / 2
+        while self.report.rounds < rounds and not self.report.leaked:
+            warm = self.report.rounds >= min(WARM_UP, rounds // 2) or time.monotonic() >= half
+            if self.report.start is None and warm:
                 self.report.start = self._measured()
+            elif time.monotonic() >= until:
+                break
             name = self._round()
             if self.report.start is not None:
                 self._count(name, self.report.start)
