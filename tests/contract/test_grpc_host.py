@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import shutil
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -38,6 +39,7 @@ from deviceplugin.domain.preference import Wish, packed
 from deviceplugin.domain.tree import Devices
 from deviceplugin.testing.contracts.host import HostContract
 from deviceplugin.testing.contracts.host_world import HostWorld
+from deviceplugin.testing.contracts.law import soon
 from deviceplugin.testing.contracts.scripted import ScriptedPlugin, listing
 from deviceplugin.testing.loop import run
 
@@ -162,6 +164,40 @@ def test_a_hundred_streams_leave_room_for_calls(tmp_path: Path) -> None:
         for stream in streams:
             assert await anext(stream) == listing("a", "b")
         assert await world.allocate(served.endpoint, [DeviceId("a")]) == Grant()
+        for stream in streams:
+            await stream.aclose()
+        await served.close()
+
+    run(law())
+
+
+def test_beside_open_streams_each_call_is_answered_within_a_tenth_of_a_second(
+    tmp_path: Path,
+) -> None:
+    """Allocate, GetPreferredAllocation, PreStartContainer. Of a few rounds the best counts."""
+
+    async def law() -> None:
+        plugin, wanted = ScriptedPlugin(), [DeviceId("a")]
+        world = GrpcWorld(tmp_path)
+        served = await world.host.serve(plugin.front())
+        streams = [world.listings(served.endpoint) for _ in range(4)]
+        for stream in streams:
+            assert await anext(stream) == listing("a", "b")
+        wish = Wish(available=(DeviceId("a"), DeviceId("b")), size=1)
+        rounds = list[float]()
+        for _ in range(3):
+            calls = (
+                lambda: world.allocate(served.endpoint, wanted),
+                lambda: world.prefer(served.endpoint, wish),
+                lambda: world.prepare(served.endpoint, wanted),
+            )
+            taken = list[float]()
+            for call in calls:
+                begin = time.monotonic()
+                await soon(call())
+                taken.append(time.monotonic() - begin)
+            rounds.append(max(taken))
+        assert min(rounds) < 0.1, rounds
         for stream in streams:
             await stream.aclose()
         await served.close()

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import time
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
@@ -18,7 +19,7 @@ from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.system import SystemClock
 from deviceplugin.domain.events import WatchDegraded
-from deviceplugin.testing.contracts.law import soon
+from deviceplugin.testing.contracts.law import BOUND, soon
 from deviceplugin.testing.loop import run
 
 LONG: Final = 3600.0
@@ -108,6 +109,25 @@ def test_whatever_the_kernel_has_no_more_of_the_wait_is_a_poll_until_it_is_back(
             await soon(asyncio.wait_for(task, None))
             assert directory.heard
         assert len(instances()) == before
+
+    run(law())
+
+
+def test_closing_ends_a_wait_within_a_fifth_of_a_second(tmp_path: Path) -> None:
+    """And itself waits for no reader, nor for the time of the wait. The best of a few counts."""
+
+    async def law() -> None:
+        taken = list[float]()
+        for _ in range(3):
+            directory = InotifyDirectory(
+                str(tmp_path), clock=SystemClock(), journal=MemoryJournal()
+            )
+            task = await waiting(directory)
+            begin = time.monotonic()
+            directory.close()
+            await asyncio.wait_for(task, BOUND)
+            taken.append(time.monotonic() - begin)
+        assert min(taken) < 0.2, taken
 
     run(law())
 
