@@ -54,9 +54,9 @@ def test_an_update_of_the_plugin_takes_devices_away_for_a_moment_only(
     before, held = node.running("old"), node.holders(RESOURCE)["old"]
     gaps = list[float]()
     for _ in range(UPDATES):
-        successor = operator.start(flag)
-        successor.await_err("resource_registered")
         with Watch(node, RESOURCE, 3) as watch:
+            successor = operator.start(flag)
+            successor.await_err("resource_registered")
             operator.stop(plugin)
         gaps.append(watch.gap)
         plugin = successor
