@@ -40,7 +40,7 @@ def test_a_file_says_all_that_a_container_can_get(tmp_path: Path) -> None:
 """,
     )
     assert [str(each) for each in found.companions] == [
-        "device: {node: /dev/vfio/vfio}",
+        "node: /dev/vfio/vfio",
         "siblings: {subsystem: drm, name: card*}",
         "children: {subsystem: sound}",
         "iommu_group: {subsystem: vfio}",
@@ -100,7 +100,7 @@ def test_what_a_file_does_not_say_is_as_in_version_1(tmp_path: Path) -> None:
         ("limit: 00", ":5:12: 00 without quotes is the number 0; write 0, without a 0 first"),
         (
             "with: [{node: /dev/snd/*, container_path: /dev/sound}]",
-            ":5:12: container_path '/dev/sound': is one path, and device: {node: /dev/snd/*} may",
+            ":5:12: container_path '/dev/sound': is one path, and node: /dev/snd/* may be",
         ),
         ("limit: 0", "must be a whole number from 1"),
     ],

@@ -14,6 +14,8 @@ from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import DeviceContested, DeviceUnwell
+from deviceplugin.domain.discovery.expectations import AnyOf
+from deviceplugin.domain.discovery.globs import NodeGlob
 from deviceplugin.domain.discovery.inquiry import Outcome, findings
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import (
@@ -201,6 +203,33 @@ def test_without_what_must_come_along_a_device_is_unhealthy_and_says_why(
     easy = attrs.evolve(GPU, provision=Provision(companions=(optional,)))
     (info,) = units(easy, seen).values()
     assert (info.health, paths(info)) == (Health.HEALTHY, ["/dev/renderD128"])
+
+
+@pytest.mark.parametrize(
+    ("relation", "wanted", "said"),
+    [
+        (Relation.DEVICE, {"node": "/dev/nope"}, "node: /dev/nope"),
+        (
+            Relation.DEVICE,
+            {"node": AnyOf([NodeGlob("/dev/nope"), NodeGlob("/dev/no*")])},
+            "device: {node: /dev/nope or /dev/no*}",
+        ),
+        (
+            Relation.DEVICE,
+            {"subsystem": "misc", "node": "/dev/nope"},
+            "device: {subsystem: misc, node: /dev/nope}",
+        ),
+        (Relation.CHILDREN, {"node": "/dev/nope"}, "children: {node: /dev/nope}"),
+    ],
+)
+def test_what_is_lacking_is_told_as_a_configuration_has_it(
+    relation: Relation, wanted: Conditions, said: str
+) -> None:
+    """So that whoever looks for it in the file finds it."""
+    lone = attrs.evolve(GPU, provision=Provision(companions=(companion(relation, wanted),)))
+    (note,) = found([lone], [RENDER]).notes
+    assert isinstance(note, DeviceUnwell)
+    assert note.reason == f"nothing is there that fits {said}"
 
 
 def test_a_companion_has_its_own_permissions_and_place() -> None:
