@@ -53,6 +53,7 @@ _NODE: Final[Schema] = {
     **_GLOB,
     "pattern": rf"^(?![\s\S]*\*\*)/dev(/(?!\.{{1,2}}(/|{_END}))[^/]+)+{_END}",
 }
+_DEVPATH: Final[Schema] = {**_GLOB, "pattern": rf"^(?!/sys(/|{_END}))"}
 _PAIR: Final[Schema] = {
     "type": "string",
     "pattern": rf"^\s*{_PREFIX}([0-9a-fA-F]{{4}}|{_HEX_GLOB}):"
@@ -69,6 +70,7 @@ _INTERFACE: Final[Schema] = {
 _TEXTS: Final[Mapping[tuple[Kind, str], Schema]] = MappingProxyType(
     {
         (Kind.NODE, ""): _NODE,
+        (Kind.DEVPATH, ""): _DEVPATH,
         (Kind.PCI, "id"): _PAIR,
         (Kind.PCI, "subsystem"): _PAIR,
         (Kind.PCI, "class"): _CLASS,

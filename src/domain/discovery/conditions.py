@@ -125,8 +125,8 @@ def pattern(fact: Fact, text: str) -> Pattern:
     if fact.kind is Kind.DEVPATH and f"{text}/".startswith("/sys/"):
         rest = text.removeprefix("/sys") or "/devices/*"
         raise InvalidValueError(
-            f"devpath {text!r}: is a path below /sys, and would match nothing: leave out /sys, "
-            f"as in {rest!r}"
+            f"devpath {text!r}: leave out /sys, as in {rest!r}: it is a path below /sys, and "
+            "matches nothing so"
         )
     return Glob(hardware_text(fact, text) if fact.kind in HARDWARE else text)
 

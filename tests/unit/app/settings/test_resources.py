@@ -138,6 +138,11 @@ def test_two_resources_of_one_name_are_one_too_many(tmp_path: Path) -> None:
         ),
         ("    match: [{nmae: y}]", "4:14: unknown key 'nmae': did you mean 'name'?"),
         ("    match: [{node: kvm}]", "4:20: node 'kvm': must be a path or a glob below /dev"),
+        (
+            '    match: [{devpath: "/sys/devices/*"}]',
+            "4:23: devpath '/sys/devices/*': leave out /sys, as in '/devices/*': it is a path",
+        ),
+        ("    match: [{devpath: {not_in: [/sys]}}]", "4:33: devpath '/sys': leave out /sys, as"),
         ("    match: [{node: /dev/**/x}]", "4:20: node '/dev/**/x': '**' is not offered"),
         ("    match: [{attributes: [a]}]", "4:26: must have keys and values (key: value), not"),
         ("    match: [{attributes: {../a: b}}]", "4:27: attribute '../a': must be a file below"),

@@ -222,7 +222,8 @@ PROPERTIES: Final[Drawn] = st.dictionaries(
     one_of(["PRODUCT", "A.b:c-d", "a b", "", "x" * 256]), TEXT, max_size=2
 )
 SHARED: Final[Mapping[str, Drawn]] = {
-    **dict.fromkeys(("subsystem", "name", "devpath", "driver"), TEXT),
+    **dict.fromkeys(("subsystem", "name", "driver"), TEXT),
+    "devpath": TEXT | one_of(["/sys", "/sys/", "/sys/devices/*", "/sysx", "/s*", "/a/sys/b"]),
     "attributes": ATTRIBUTES | one_of(ODD),
     "properties": PROPERTIES | one_of(ODD),
 }
