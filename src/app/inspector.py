@@ -25,7 +25,7 @@ from deviceplugin.app.explanation import ids_of
 from deviceplugin.app.parts import parts_of
 from deviceplugin.app.probes import Probes
 from deviceplugin.app.settings import Configuration
-from deviceplugin.domain.discovery.asking import ASKED, asking
+from deviceplugin.domain.discovery.asking import ASKED, asking, unknown
 from deviceplugin.domain.discovery.events import (
     DeviceUnwell,
     DirectoryUnreadable,
@@ -137,11 +137,11 @@ class Inspector:
             if each.resource == ASKED and each.outcome is not Outcome.RULED_OUT
         }
         if not named:
-            raise InvalidValueError(f"{path}: no device of this machine is known by this path")
+            raise InvalidValueError(unknown(path, self.nodes().dangling(path)))
         own = tuple(each for each in found.all if each.candidate.identity in named)
         return attrs.evolve(found, all=own)
 
-    def nodes(self) -> DeviceNodes:
+    def nodes(self) -> SystemDeviceNodes:
         """Return the machine's device nodes."""
         dev_root = self.configuration.settings.dev_root
         recorded = self._recorded()

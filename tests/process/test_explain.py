@@ -152,6 +152,31 @@ def test_what_is_not_there_is_a_mistake(
     assert len(ended.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("target", ["../../ttyUSB9", "/dev/none", "/etc/hostname", "gone"])
+def test_a_link_whose_end_is_missing_is_told_as_one(
+    place: Path, sysfs: FakeSysfs, target: str
+) -> None:
+    """One that was left behind, or made by hand; what lies outside of /dev is no device node."""
+    links = on_disk(sysfs) / "dev/serial/by-id"
+    links.mkdir(parents=True, exist_ok=True)
+    (links / "gone").symlink_to(target)
+    ended = explained(place, sysfs, "/dev/serial/by-id/gone")
+    assert (ended.code, ended.out) == (2, "")
+    said = f"/dev/serial/by-id/gone: is a link to '{target}', where there is no device node"
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_a_link_to_a_device_is_told_as_the_device(place: Path, sysfs: FakeSysfs) -> None:
+    """Whatever the link is called."""
+    links = on_disk(sysfs) / "dev/serial/by-id"
+    links.mkdir(parents=True, exist_ok=True)
+    (links / "there").symlink_to("../../ttyUSB1")
+    ended = explained(place, sysfs, "/dev/serial/by-id/there")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("ttyUSB1 (")
+
+
 def test_why_a_device_is_unhealthy_is_told_beside_it(place: Path, sysfs: FakeSysfs) -> None:
     """By whichever way one asks; here its node is not there."""
     root = on_disk(sysfs)

@@ -55,6 +55,18 @@ class SystemDeviceNodes(DeviceNodes):
             self._met(error)
             return path
 
+    def dangling(self, path: str) -> str | None:
+        """Return where the link at `path` leads by its own word, if no device node is there.
+
+        None for a link to a device node, and for what is no link.
+        """
+        folder, _, name = path.rpartition("/")
+        try:
+            target = self._target(f"{self._followed(folder)}/{name}")
+        except (OSError, ValueError):
+            return None
+        return target if self.number(path) is None else None
+
     def matching(self, pattern: str) -> Iterable[str]:
         """Return the paths that match a glob, sorted: at most `MAX_NAMES`."""
         globs = path_globs(_ROOT, pattern)

@@ -14,7 +14,6 @@ from deviceplugin.domain.resources import ResourceName
 ASKED: Final = ResourceName("asked.invalid", "device")
 """The resource of that rule: a name that no configuration can need (RFC 2606)."""
 
-
 _DEVNAME: Final = Fact(Kind.PROPERTY, "DEVNAME")
 
 
@@ -36,3 +35,13 @@ def asking(
     if not match:
         raise InvalidValueError("no device is asked after")
     return ResourceRule(resource=ASKED, match=tuple(match), advertise_empty=False)
+
+
+def unknown(path: str, dangling: str | None) -> str:
+    """Return why nobody can be asked about a path; `dangling` is where it leads as a link."""
+    if dangling is None:
+        return f"{path}: no device of this machine is known by this path"
+    return (
+        f"{path}: is a link to {dangling!r}, where there is no device node; if it was made for a "
+        "device, that one is not there"
+    )
