@@ -62,17 +62,20 @@ class Folder:
         """Return the same directory in another one, or with other answers of those that change.
 
         It is drivers that add files to a device, so with another one nothing else is known. Where
-        names led that are in it no more is forgotten.
+        names led that are in it no more is forgotten; and once others are in it, it is not known
+        any more what there is not.
         """
         now = {question: answer[0] for question, answer in changing.items()}
         if changing.get(DRIVER) != self.changing.get(DRIVER):
             return Folder(self.path, self.name, above, self.identity, self.lasts, now, changing)
         answers: dict[Question, Any] = {**self.answers, **now}
+        names = self.names
         listed: Collection[str] | None = answers.get(NAMES)
         if listed is not None and listed != self.answers.get(NAMES):
             stale = {each for each in answers if each[0] in _LED_TO and each[1] not in listed}
             answers = {each: answer for each, answer in answers.items() if each not in stale}
             changing = {each: answer for each, answer in changing.items() if each not in stale}
+            names = None
         return Folder(
             self.path,
             self.name,
@@ -82,7 +85,7 @@ class Folder:
             answers,
             changing,
             self.notes,
-            self.names,
+            names,
         )
 
 

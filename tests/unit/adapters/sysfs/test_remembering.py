@@ -8,9 +8,10 @@ import pytest
 from tests.support.witness import weight
 
 from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.adapters.sysfs.files import Files, Identity
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.testing.rules import rule
-from deviceplugin.testing.sysfs import FakeDevice, Machine
+from deviceplugin.testing.sysfs import FakeDevice, Machine, found
 
 MISC = rule("x.local/x", {"subsystem": "misc"})
 PORTS = rule("x.local/x", {"subsystem": "tty"})
@@ -20,6 +21,19 @@ REMEMBERED = 10
 SCANS = 3000
 SLACK = 2048
 """Bytes by which tables of one size may differ, by the order in which they were filled."""
+
+
+class AsInSysfs(Files):
+    """Directories that stay what they are when something in them comes or goes.
+
+    In sysfs their times do not tell. No inode comes again there: here nothing has a name twice.
+    """
+
+    def identity(self, path: str) -> Identity | None:
+        """Return which directory is at a path, by its inode."""
+        found = super().identity(path)
+        return found and (*found[:2], 0)
+
 
 Plug = Callable[[Machine, str], list[FakeDevice]]
 
@@ -37,22 +51,28 @@ def by_serial_number(machine: Machine, name: str) -> list[FakeDevice]:
     return [adapter, interface, machine.sysfs.usb_tty("ttyUSB0", below=interface)]
 
 
-def by_number_of_the_kernel(machine: Machine, name: str) -> list[FakeDevice]:
-    """Make an input in a directory that lasts, as a remote control's daemon does."""
-    path = "/devices/virtual/input"
-    top = FakeDevice(path=f"{path}/input{name}", subsystem="input")
-    machine.sysfs.add(top, {"name": "remote"})
-    number = 1 + int(name) % 1000
+def add_input(machine: Machine, card: FakeDevice, number: str) -> list[FakeDevice]:
+    """Add an input to a card; all are called the same."""
+    path = f"{card.path}/input/input{number}"
+    top = machine.sysfs.add(FakeDevice(path=path, subsystem="input"), {"name": "remote"})
     event = machine.sysfs.child(
-        f"event{name}", subsystem="input", below=top, number=(13, number), node=f"input/e{number}"
+        f"event{number}", subsystem="input", below=top, number=(13, int(number[-1]))
     )
-    return [event, top]
+    return [top, event]
+
+
+def by_number_of_the_kernel(machine: Machine, name: str) -> list[FakeDevice]:
+    """Pair two remote controls with a card that has one already: they are told by their order."""
+    (card,) = [each for each in machine.sysfs if each.subsystem == "pci"]
+    return [each for last in "34" for each in add_input(machine, card, f"{name}{last}")]
 
 
 def by_what_is_below(machine: Machine, name: str) -> list[FakeDevice]:
     """Let a bridge by which the host is reached have another port, as for each pod."""
     (bridge,) = [each for each in machine.sysfs if each.name == "br0"]
     port = machine.sysfs.child(f"veth{name}", subsystem="net")
+    for link in machine.sysfs.at(bridge.path).glob("lower_*"):
+        link.unlink()
     machine.sysfs.link(f"{bridge.path}/lower_veth{name}", port.path)
     return [port]
 
@@ -61,12 +81,15 @@ def prepared(machine: Machine) -> Machine:
     """Return the machine with what lasts."""
     controller = machine.sysfs.pci("0000:00:14.0")
     machine.sysfs.usb_hub(1, below=controller)
+    add_input(machine, controller, "1")
     machine.sysfs.child("br0", subsystem="net")
     machine.host.route("br0")
     return machine
 
 
-def scanner_of(machine: Machine, *rules: ResourceRule) -> SysfsScanner:
+def scanner_of(
+    machine: Machine, *rules: ResourceRule, files: Callable[[str], Files]
+) -> SysfsScanner:
     """Return a scanner that remembers little."""
     return SysfsScanner(
         rules,
@@ -74,6 +97,7 @@ def scanner_of(machine: Machine, *rules: ResourceRule) -> SysfsScanner:
         journal=machine.journal,
         sys_root=str(machine.sysfs.root),
         host=machine.host,
+        files=files,
         remembered=REMEMBERED,
     )
 
@@ -94,27 +118,41 @@ class Parade:
             self.scanner.scan()
             for each in reversed(there):
                 self.machine.sysfs.remove(each)
-            for link in self.machine.sysfs.root.glob("devices/virtual/net/br0/lower_*"):
-                link.unlink()
             self.scanner.scan()
         kept = self.machine
         return weight(self.scanner, but=[kept.sysfs, kept.sysfs.nodes, kept.journal, kept.host])
 
 
 @pytest.mark.parametrize(
-    ("each", "plug", "scans"),
+    ("each", "plug", "files", "scans"),
     [
-        (MISC, by_name, SCANS),
-        (PORTS, by_serial_number, 100),
-        (EVENTS, by_number_of_the_kernel, 100),
-        (UNUSED, by_what_is_below, 100),
+        (MISC, by_name, Files, SCANS),
+        (PORTS, by_serial_number, Files, 100),
+        (EVENTS, by_number_of_the_kernel, AsInSysfs, 100),
+        (UNUSED, by_what_is_below, AsInSysfs, 100),
     ],
 )
 def test_a_scanner_weighs_no_more_for_all_that_was_ever_there(
-    machine: Machine, each: ResourceRule, plug: Plug, scans: int
+    machine: Machine,
+    each: ResourceRule,
+    plug: Plug,
+    files: Callable[[str], Files],
+    scans: int,
 ) -> None:
     """Whatever came, by whatever it is known, and wherever it was."""
-    scanner = scanner_of(prepared(machine), each)
+    scanner = scanner_of(prepared(machine), each, files=files)
     parade = Parade(machine, scanner, plug)
     filled = parade.weight_after(4 * REMEMBERED)
     assert parade.weight_after(scans) <= filled + SLACK
+
+
+def test_what_is_new_in_a_directory_that_lasts_is_told_apart_as_by_a_new_scanner(
+    machine: Machine,
+) -> None:
+    """Though the directory was listed before, and nothing but its listing says that it changed."""
+    scanner = scanner_of(prepared(machine), EVENTS, files=AsInSysfs)
+    (first,) = found(scanner, EVENTS.resource)
+    by_number_of_the_kernel(machine, "5")
+    new = {"0000:00:14.0-remote-1-event", "0000:00:14.0-remote-2-event"}
+    assert found(scanner, EVENTS.resource).keys() == {first, *new}
+    assert new < found(scanner_of(machine, EVENTS, files=AsInSysfs), EVENTS.resource).keys()
