@@ -271,6 +271,14 @@ def test_what_is_there_is_known_whatever_their_number() -> None:
     assert known.gone == {}
 
 
+def test_of_the_ids_that_a_device_had_the_newest_counts() -> None:
+    """As when it is there again by an id that a container holds: no other one is its own."""
+    here, key = Known.of(tty("a")), DeviceId("b")
+    known = identify([here], after_each("a", NOBODY), settled={key: here})
+    assert (known.given, known.gone) == ({key: here}, {})
+    assert identify([here], known).given == {key: here}
+
+
 def test_what_is_held_is_remembered_however_long_it_is_gone() -> None:
     """And does not count among the others."""
     parts = [Known.of(tty(name, serial="S")) for name in ("event5", "event10")]
