@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.support.process import DEVICEPLUGIN, Ended, ran, unprivileged
 
+RUN = (*DEVICEPLUGIN, "run")
+
 
 def assert_told(ended: Ended, *lines: str) -> None:
     """Each of these lines was said, with what stands in it, and nothing else."""
@@ -16,13 +18,13 @@ def assert_told(ended: Ended, *lines: str) -> None:
         assert wanted in line
 
 
-# --- the plugin directory ------------------------------------------------------------------------
+# --- the plugin directory, of a kubelet that could not find us otherwise -------------------------
 
 
 def test_a_file_is_no_plugin_directory(place: Path) -> None:
     file = place / "plugins"
     file.write_text("mine")
-    ended = ran(*DEVICEPLUGIN, "run", "--plugin-dir", str(file), place=place)
+    ended = ran(*RUN, "--plugin-dir", str(file), "--kubelet-root", str(place), place=place)
     assert_told(ended, f"plugin directory {file}: access: Not a directory")
     assert file.read_text() == "mine"
 
@@ -33,7 +35,8 @@ def test_a_directory_that_may_not_be_written_to_is_named_with_the_user(place: Pa
     plugins = place / "plugins"
     plugins.mkdir(mode=0o555)
     plugins.chmod(0o555)
-    ended = ran(*user, *DEVICEPLUGIN, "run", "--plugin-dir", str(plugins), place=place)
+    directories = ("--plugin-dir", str(plugins), "--kubelet-root", str(place))
+    ended = ran(*user, *RUN, *directories, place=place)
     uid = os.geteuid() or 65_534
     assert_told(
         ended, f"plugin directory {plugins}: access: Permission denied (uid {uid}); run as root"
@@ -43,7 +46,7 @@ def test_a_directory_that_may_not_be_written_to_is_named_with_the_user(place: Pa
 def test_a_path_too_long_for_a_socket_is_measured(place: Path) -> None:
     """It says how long it is, what the limit is and what to do, whether it is there or not."""
     plugins = place / ("x" * 80)
-    ended = ran(*DEVICEPLUGIN, "run", "--plugin-dir", str(plugins), place=place)
+    ended = ran(*RUN, "--plugin-dir", str(plugins), place=place)
     needed = len(str(plugins)) + 30
     assert_told(
         ended,
@@ -56,7 +59,7 @@ def test_a_path_that_grpc_reads_otherwise_is_refused(place: Path) -> None:
     """It names the characters."""
     plugins = place / "a%b#c?d"
     plugins.mkdir()
-    ended = ran(*DEVICEPLUGIN, "run", "--plugin-dir", str(plugins), place=place)
+    ended = ran(*RUN, "--plugin-dir", str(plugins), place=place)
     assert_told(ended, f"plugin directory {plugins}: gRPC reads # % ? in a target otherwise")
     assert list(plugins.iterdir()) == []
 
@@ -104,7 +107,7 @@ def test_what_is_no_configuration_is_told_with_its_place(
     text: str, line: str, place: Path
 ) -> None:
     (place / "plugin.yaml").write_text(text)
-    ended = ran(*DEVICEPLUGIN, "run", "--config", "plugin.yaml", place=place)
+    ended = ran(*RUN, "--config", "plugin.yaml", place=place)
     assert_told(ended, line)
 
 
@@ -112,7 +115,7 @@ def test_a_huge_file_is_not_read_to_its_end(place: Path) -> None:
     """A hundred MiB cost no more time and memory than one."""
     with (place / "plugin.yaml").open("wb") as file:
         file.truncate(100 * 1024 * 1024)
-    ended = ran(*DEVICEPLUGIN, "run", "--config", "plugin.yaml", place=place)
+    ended = ran(*RUN, "--config", "plugin.yaml", place=place)
     assert_told(ended, "plugin.yaml: is too large: at most 1048576 bytes are read")
 
 
@@ -120,7 +123,7 @@ def test_a_huge_file_is_not_read_to_its_end(place: Path) -> None:
     ("name", "reason"), [("missing.yaml", "No such file"), (".", "Is a directory")]
 )
 def test_a_file_that_cannot_be_read_is_named(name: str, reason: str, place: Path) -> None:
-    ended = ran(*DEVICEPLUGIN, "run", "--config", name, place=place)
+    ended = ran(*RUN, "--config", name, place=place)
     assert_told(ended, f"{name}: cannot be read: {reason}")
 
 
