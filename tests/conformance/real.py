@@ -44,6 +44,12 @@ _LOOK_AGAIN: Final = 0.002
 """Seconds between two looks at a kubelet that does not call back."""
 
 
+def _is_alone() -> bool:
+    """Say whether the kubelet's directory is one that tests/kubelets/alone has mounted."""
+    mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
+    return [str(KUBELET_DIRECTORY), "tmpfs"] in [mount[1:3] for mount in mounts]
+
+
 class RealKubelet:
     """A context manager like `FakeKubelet`: running inside, dead and gone outside.
 
@@ -51,7 +57,13 @@ class RealKubelet:
     """
 
     def __init__(self, binary: Path, *, numa: Numa = ONE_NODE) -> None:
-        """Make a kubelet that is not running yet."""
+        """Make a kubelet that is not running yet. Raises `RuntimeError` beside files of others."""
+        if not _is_alone():
+            raise RuntimeError(
+                f"{KUBELET_DIRECTORY} is this machine's, and a test's kubelet would write there; "
+                "use `make conformance`, `make soak KUBELET=...` or `make bench KUBELET=...`, or "
+                "run the command by tests/kubelets/alone"
+            )
         self.directory: Final = KUBELET_DIRECTORY / "device-plugins"
         self.history: Final = History(Watch())
         self._binary = binary

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 import pytest
+from tests.conformance.real import RealKubelet
 
 ROOT: Final = Path(__file__).parents[2]
 TOOLS: Final = ("awk", "bash", "dirname", "env", "make", "mount", "sh", "unshare")
@@ -94,3 +95,9 @@ def test_without_it_what_is_only_for_a_real_one_does_nothing(
     assert line.startswith("Skipped the ")
     assert lack in line
     assert machine.called == []
+
+
+def test_a_real_kubelet_of_the_tests_does_not_run_beside_files_of_this_machines() -> None:
+    """It is told before anything is written; the directory is a constant of the kubelet."""
+    with pytest.raises(RuntimeError, match="tests/kubelets/alone"):
+        RealKubelet(Path("/bin/true"))
