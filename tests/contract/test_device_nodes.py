@@ -3,12 +3,13 @@
 import os
 import stat
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import attrs
 import pytest
+from tests.support.nobody import nobody
 
 from deviceplugin.adapters.memory.device_nodes import MemoryDeviceNodes
 from deviceplugin.adapters.recorded import NotedNodes
@@ -16,9 +17,6 @@ from deviceplugin.adapters.system.device_nodes import SystemDeviceNodes
 from deviceplugin.adapters.system.recorded_nodes import RecordedDeviceNodes
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.testing.contracts.device_nodes import DeviceNodesContract, DeviceNodesWorld
-
-NOBODY = 65534
-"""A user without any right of root."""
 
 
 @attrs.frozen
@@ -50,6 +48,7 @@ class _SystemWorld:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._nobody = ExitStack()
         self.nodes = SystemDeviceNodes(f"{root}/")
 
     def add_node(self, path: str) -> NodeNumber:
@@ -69,8 +68,7 @@ class _SystemWorld:
         """As anybody but root meets it: root may look into everything."""
         self._root.chmod(0o755)
         self._place(path).chmod(0)
-        if os.geteuid() == 0:
-            os.seteuid(NOBODY)
+        self._nobody.enter_context(nobody())
 
     def open(self, path: str) -> None:
         self.end()
@@ -78,8 +76,7 @@ class _SystemWorld:
 
     def end(self) -> None:
         """Be who we were."""
-        if os.geteuid() != os.getuid():
-            os.seteuid(os.getuid())
+        self._nobody.close()
 
     def _place(self, path: str) -> Path:
         place = self._root / Path(path).relative_to("/dev")

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import grpc
 import grpc.aio
 import pytest
+from tests.support.nobody import nobody
 
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.registrar import MAX_CALLS, GrpcRegistrar
@@ -297,9 +298,6 @@ def _hang_up(listener: socket.socket) -> None:
             listener.accept()[0].close()
 
 
-NOBODY = 65_534
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can stop being root")
 def test_a_kubelet_that_we_may_not_connect_to_is_a_matter_of_permission() -> None:
     """It is told from one that is not there: only a person can mend it."""
@@ -309,13 +307,10 @@ def test_a_kubelet_that_we_may_not_connect_to_is_a_matter_of_permission() -> Non
         await world.start_kubelet()
         world.kubelet.socket.chmod(0o700)
         served = await world.host.serve(ScriptedPlugin().front())
-        os.seteuid(NOBODY)
-        try:
+        with nobody():
             with pytest.raises(KubeletForbiddenError, match=r"kubelet\.sock: connect: Perm"):
                 await world.registrar.register(_registration(served.endpoint), BOUND)
             assert await world.registrar.reachable()  # so that it is asked to register, and told
-        finally:
-            os.seteuid(0)
         await world.registrar.register(_registration(served.endpoint), BOUND)
         await served.close()
         await world.stop_kubelet()
@@ -335,12 +330,8 @@ def test_a_bind_that_is_refused_is_a_matter_of_permission(tmp_path: Path) -> Non
 
     async def law() -> None:
         host = GrpcHost(Blind(str(tmp_path)), MemoryJournal())
-        os.seteuid(NOBODY)
-        try:
-            with pytest.raises(ServingForbiddenError, match="bind: Permission denied"):
-                await host.serve(ScriptedPlugin().front())
-        finally:
-            os.seteuid(0)
+        with nobody(), pytest.raises(ServingForbiddenError, match="bind: Permission denied"):
+            await host.serve(ScriptedPlugin().front())
         served = await host.serve(ScriptedPlugin().front())
         await served.close()
 

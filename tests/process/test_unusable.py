@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.support.nobody import NOBODY
 from tests.support.process import DEVICEPLUGIN, Ended, ran, unprivileged
 
 RUN = (*DEVICEPLUGIN, "run")
@@ -37,7 +38,7 @@ def test_a_directory_that_may_not_be_written_to_is_named_with_the_user(place: Pa
     plugins.chmod(0o555)
     directories = ("--plugin-dir", str(plugins), "--kubelet-root", str(place))
     ended = ran(*user, *RUN, *directories, place=place)
-    uid = os.geteuid() or 65_534
+    uid = os.geteuid() or NOBODY
     assert_told(
         ended, f"plugin directory {plugins}: access: Permission denied (uid {uid}); run as root"
     )

@@ -14,15 +14,15 @@ from typing import IO, Final, Self
 
 import attrs
 import pytest
+from tests.support.nobody import NOBODY
 
 DEVICEPLUGIN: Final = (sys.executable, "-m", "deviceplugin.app")
 PATIENCE: Final = 30.0
 """Seconds for what takes a second on a machine that has nothing else to do."""
-_NOBODY: Final = 65_534
 _PREFIXES: Final = (
     # As the owner of root's files, without root's powers.
-    ("unshare", "--user", f"--map-user={_NOBODY}", f"--map-group={_NOBODY}"),
-    ("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"),
+    ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}"),
+    ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
 )
 
 

@@ -8,6 +8,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.sysfs import SysfsScanner
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.devices import DeviceInfo
+from deviceplugin.domain.discovery.identity import REMEMBERED
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict
 from deviceplugin.domain.resources import ResourceName
@@ -31,6 +32,7 @@ class Machine:
         *rules: ResourceRule,
         files: Callable[[str], Files] = Files,
         on_conflict: OnConflict = OnConflict.FIRST,
+        remembered: int = REMEMBERED,
     ) -> SysfsScanner:
         """Return a scanner of this machine."""
         return SysfsScanner(
@@ -41,6 +43,7 @@ class Machine:
             host=self.host,
             on_conflict=on_conflict,
             files=files,
+            remembered=remembered,
         )
 
     def scan(self, *rules: ResourceRule) -> dict[str, DeviceInfo]:

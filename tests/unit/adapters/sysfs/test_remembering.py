@@ -87,21 +87,6 @@ def prepared(machine: Machine) -> Machine:
     return machine
 
 
-def scanner_of(
-    machine: Machine, *rules: ResourceRule, files: Callable[[str], Files]
-) -> SysfsScanner:
-    """Return a scanner that remembers little."""
-    return SysfsScanner(
-        rules,
-        nodes=machine.sysfs.nodes,
-        journal=machine.journal,
-        sys_root=str(machine.sysfs.root),
-        host=machine.host,
-        files=files,
-        remembered=REMEMBERED,
-    )
-
-
 @attrs.frozen
 class Parade:
     """Devices that come and go, one after the other, while a scanner looks."""
@@ -140,7 +125,7 @@ def test_a_scanner_weighs_no_more_for_all_that_was_ever_there(
     scans: int,
 ) -> None:
     """Whatever came, by whatever it is known, and wherever it was."""
-    scanner = scanner_of(prepared(machine), each, files=files)
+    scanner = prepared(machine).scanner(each, files=files, remembered=REMEMBERED)
     parade = Parade(machine, scanner, plug)
     filled = parade.weight_after(4 * REMEMBERED)
     assert parade.weight_after(scans) <= filled + SLACK
@@ -150,9 +135,10 @@ def test_what_is_new_in_a_directory_that_lasts_is_told_apart_as_by_a_new_scanner
     machine: Machine,
 ) -> None:
     """Though the directory was listed before, and nothing but its listing says that it changed."""
-    scanner = scanner_of(prepared(machine), EVENTS, files=AsInSysfs)
+    scanner = prepared(machine).scanner(EVENTS, files=AsInSysfs, remembered=REMEMBERED)
     (first,) = found(scanner, EVENTS.resource)
     by_number_of_the_kernel(machine, "5")
     new = {"0000:00:14.0-remote-1-event", "0000:00:14.0-remote-2-event"}
     assert found(scanner, EVENTS.resource).keys() == {first, *new}
-    assert new < found(scanner_of(machine, EVENTS, files=AsInSysfs), EVENTS.resource).keys()
+    fresh = machine.scanner(EVENTS, files=AsInSysfs, remembered=REMEMBERED)
+    assert new < found(fresh, EVENTS.resource).keys()
