@@ -1,6 +1,7 @@
 """How long a plugin takes to react: each measure takes both in turns, in one run."""
 
 import time
+from collections.abc import Generator
 from statistics import median
 
 from benchmarks.measures import pair
@@ -17,14 +18,12 @@ def restart(kind: Kind, resources: int) -> Result:
     Both serve beside each other if their kubelets can; real ones have one directory. A restart
     of few resources takes 6 to 16 ms, bare or not: it needs more of them for a steady median.
     """
-    rounds = 41 if resources == 1 else 11
+    rounds = 60 if resources == 1 else 12
     if kind.binary is None:
         with pair(resources, kind) as (bare, ours):
             times = [(_restarted(bare), _restarted(ours)) for _ in range(rounds)]
     else:
-        # In two halves each, so that a machine that grows slow does not take sides.
-        half = [_half(name, kind, resources, rounds) for name in ("bare", "ours", "ours", "bare")]
-        times = list(zip(half[0] + half[3], half[1] + half[2], strict=True))
+        times = list(_in_turns(kind, resources, rounds, turns=6 if resources == 1 else 2))
     bare_times, our_times = zip(*times, strict=True)
     return Result(
         name=f"{kind.name} restarts: {resources} listed again",
@@ -35,9 +34,19 @@ def restart(kind: Kind, resources: int) -> Result:
     )
 
 
-def _half(name: str, kind: Kind, resources: int, rounds: int) -> list[float]:
-    with subject(name, resources, kind) as running:
-        return [_restarted(running) for _ in range((rounds + 1) // 2)]
+def _in_turns(
+    kind: Kind, resources: int, rounds: int, turns: int
+) -> Generator[tuple[float, float]]:
+    """Yield times of bare servers and ours, which take turns: each process has a pace of its own.
+
+    Who begins changes, so that a machine that grows slow does not take sides.
+    """
+    for turn in range(turns):
+        times: dict[str, list[float]] = {}
+        for name in ("bare", "ours") if turn % 2 == 0 else ("ours", "bare"):
+            with subject(name, resources, kind) as running:
+                times[name] = [_restarted(running) for _ in range(rounds // turns)]
+        yield from zip(times["bare"], times["ours"], strict=True)
 
 
 def _restarted(running: Subject, gap: float = 0.5) -> float:
