@@ -9,14 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.discovery import (
-    growth,
-    many_rules,
-    rescan_every,
-    rescan_some,
-    scan_every,
-    scan_some,
-)
+from benchmarks.discovery import growth, many_rules, scan_every, scan_some
 from benchmarks.hotplug import hotplug
 from benchmarks.idle import idle
 from benchmarks.measures import allocate, memory
@@ -49,7 +42,7 @@ def _measures(kind: Kind) -> Sequence[Callable[[], Result | list[Result]]]:
     reactions = [*cuts, *restarts, partial(watcher, kind)]
     if kind.binary:
         return reactions
-    looks = [scan_some, scan_every, rescan_some, rescan_every, growth, many_rules]
+    looks = [scan_some, scan_every, growth, many_rules]
     return [allocate, memory, change, *reactions, *looks, hotplug, idle]
 
 

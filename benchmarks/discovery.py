@@ -142,39 +142,24 @@ def _looks(wanted: ResourceRule, rounds: int = 15) -> _Times:
         return _Times(plain=plain, bare=bare, first=first, again=again)
 
 
-def scan(wanted: ResourceRule, what: str) -> list[Result]:
-    """From nothing to a tree."""
-    times, name = _looks(wanted), f"scan of {_DEVICES} devices, {what}"
+def _scans(wanted: ResourceRule, what: str) -> list[Result]:
+    """A look from nothing to a tree, and one more, when nothing has changed."""
+    times, of = _looks(wanted), f"scan of {_DEVICES} devices, {what}"
     return [
-        _against(name, times.plain, times.first, 1.5),
-        _against(f"{name}, against open()", times.bare, times.first, None),
+        _against(of, times.plain, times.first, 1.5),
+        _against(f"{of}, against open()", times.bare, times.first, None),
+        _against(f"re{of}, against open()", times.bare, times.again, 0.5),
     ]
-
-
-def rescan(wanted: ResourceRule, what: str) -> Result:
-    """Once more, when nothing has changed."""
-    times = _looks(wanted)
-    return _against(f"rescan of {_DEVICES} devices, {what}", times.bare, times.again, 0.5)
 
 
 def scan_some() -> list[Result]:
     """A tenth of the devices match."""
-    return scan(_SOME, "a tenth match")
+    return _scans(_SOME, "a tenth match")
 
 
 def scan_every() -> list[Result]:
     """All devices match."""
-    return scan(_EVERY, "all match")
-
-
-def rescan_some() -> Result:
-    """A tenth of the devices match."""
-    return rescan(_SOME, "a tenth match")
-
-
-def rescan_every() -> Result:
-    """All devices match."""
-    return rescan(_EVERY, "all match")
+    return _scans(_EVERY, "all match")
 
 
 def growth(few: int = 100, many: int = 10_000) -> list[Result]:
