@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -11,7 +11,7 @@ import attrs
 from tests.conformance.kubelets import Kubelet
 from tests.conformance.world import healthy_ids
 from tests.support.daemons import Daemons
-from tests.support.stage import NAMESPACE, WIDGET, Puppet, beside
+from tests.support.stage import NAMESPACE, WIDGET, Puppet, Scene, beside
 
 from deviceplugin import Manager
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -21,25 +21,13 @@ from deviceplugin.testing.kubelet import Pod, PodAdmitted, Registered, ResourceV
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-SOON = 10.0
 LOOK_AGAIN: Final = 0.001
 """Seconds between two looks at what there is to allocate."""
 
 
 @attrs.frozen(kw_only=True)
-class Stage:
-    """Our plugin at work beside a kubelet."""
-
-    kubelet: Kubelet
-    puppet: Puppet
-    manager: Manager
-    serving: "asyncio.Task[None]"
-
-    async def sees(
-        self, wanted: Callable[[ResourceView], bool], resource: str = WIDGET
-    ) -> ResourceView:
-        """Return a resource once the kubelet sees it so."""
-        return await beside(lambda: self.kubelet.await_resource(resource, wanted, SOON))
+class Stage(Scene[Kubelet]):
+    """Our plugin at work beside a kubelet of either kind."""
 
     async def lists(self, *healthy: str, resource: str = WIDGET, streams: int = 1) -> ResourceView:
         """Return a resource once just these devices are healthy, by so many streams."""

@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import attrs
 
@@ -80,14 +80,26 @@ class Puppet:
         self._orders.put_nowait(None)
 
 
+class Watched(Protocol):
+    """A kubelet of any sort, as far as it can be waited for."""
+
+    def await_resource(
+        self, name: str, wanted: Callable[[ResourceView], bool], timeout: float = ...
+    ) -> ResourceView:
+        """Wait until a resource looks as wanted."""
+        ...
+
+
+_Kubelet = TypeVar("_Kubelet", bound=Watched)
+
+
 @attrs.frozen(kw_only=True)
-class Stage:
-    """A running plugin, its kubelet, and what they did."""
+class Scene(Generic[_Kubelet]):
+    """A running plugin beside a kubelet."""
 
     manager: Manager
     puppet: Puppet
-    kubelet: FakeKubelet
-    journal: MemoryJournal
+    kubelet: _Kubelet
     serving: "asyncio.Task[None]"
 
     async def sees(
@@ -95,6 +107,13 @@ class Stage:
     ) -> ResourceView:
         """Return the resource once the kubelet sees it so."""
         return await beside(lambda: self.kubelet.await_resource(resource, wanted, SOON))
+
+
+@attrs.frozen(kw_only=True)
+class Stage(Scene[FakeKubelet]):
+    """A running plugin, its fake kubelet, and what they did."""
+
+    journal: MemoryJournal
 
     async def lists(self, *healthy: str, resource: str = WIDGET) -> ResourceView:
         """Return the resource once the kubelet has just these healthy devices, by one stream."""
