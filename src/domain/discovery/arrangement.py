@@ -1,14 +1,12 @@
 """From what was seen to what is offered under which id, all resources together."""
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
 import attrs
 
-from deviceplugin.domain.devices import DeviceId
-from deviceplugin.domain.discovery.assortment import Skip, shown
+from deviceplugin.domain.discovery.assortment import Skip
 from deviceplugin.domain.discovery.conflicts import dealt_out
 from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.holding import (
@@ -19,21 +17,19 @@ from deviceplugin.domain.discovery.holding import (
     steadied,
     still,
 )
-from deviceplugin.domain.discovery.identity import Identities, Known, Owners, identify
-from deviceplugin.domain.discovery.matching import ResourceRule
+from deviceplugin.domain.discovery.identity import Identities, Known, identify
+from deviceplugin.domain.discovery.limits import beyond, chosen
 from deviceplugin.domain.discovery.offer import Offer, offer
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
 from deviceplugin.domain.discovery.staying import HeldDevices
 from deviceplugin.domain.discovery.units import Unit, assemble
 from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.sharing import devices_of
 from deviceplugin.domain.tree import Devices
 
 NOTHING: Final[Mapping[ResourceName, Devices]] = {}
 NOWHERE: Final[Whereabouts] = {}
 NOTHING_GIVEN: Final = Identities()
-_text: Final = attrgetter("value")
 
 
 def _places(unit: Unit) -> tuple[Known, ...]:
@@ -57,6 +53,8 @@ class Arrangement:
     identities: Identities = NOTHING_GIVEN
     remembered: Whereabouts = NOWHERE
     in_the_way: Holds = NOTHING_HELD
+    waiting: frozenset[ResourceName] = frozenset()
+    """Resources of which there is more than may be offered."""
 
     @property
     def whereabouts(self) -> Whereabouts:
@@ -80,9 +78,9 @@ def arrange(  # noqa: PLR0913 - what was before, by name
 ) -> Arrangement:
     """Return what sightings come to, in whatever order they are.
 
-    `before` is what was offered last: a limited resource keeps what it has. `identities` are the
-    ids given so far, as far as they are remembered. What is `held` stays what it is, by its last
-    `whereabouts` or its id.
+    `before` is what was offered last: a limited resource keeps what it has, see `limits`.
+    `identities` are the ids given so far, as far as they are remembered. What is `held` stays what
+    it is, by its last `whereabouts` or its id.
     """
     held = ours(rules, held)
     guests = Guests(seen)
@@ -95,14 +93,17 @@ def arrange(  # noqa: PLR0913 - what was before, by name
     ids = {each.place: key for key, each in known.given.items()}
     offers: dict[ResourceName, tuple[Offer, ...]] = {}
     skips = [*dealt.skips, *steady.skips]
+    waiting: set[ResourceName] = set()
     for rule in rules:
         if rule.resource not in units:
             continue
-        by_id = {ids[unit.known.place]: unit for unit in units[rule.resource]}
-        chosen = _chosen(rule, by_id, before.get(rule.resource, {}), steady.ids)
-        offers[rule.resource] = tuple(offer(rule, by_id[key], key) for key in chosen)
-        if len(chosen) < len(by_id):
-            skips += [_beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*chosen})]
+        found = [offer(rule, unit, ids[unit.known.place]) for unit in units[rule.resource]]
+        by_id = {each.id: each for each in found}
+        places = chosen(rule, by_id, before.get(rule.resource, {}), steady.ids)
+        offers[rule.resource] = tuple(by_id[key] for key in places)
+        if len(places) < len(by_id):
+            waiting.add(rule.resource)
+            skips += [beyond(rule, by_id[key]) for key in sorted(by_id.keys() - {*places})]
     return Arrangement(
         offers=offers,
         skips=tuple(skips),
@@ -110,23 +111,5 @@ def arrange(  # noqa: PLR0913 - what was before, by name
         identities=known,
         remembered=still(whereabouts, staying, held),
         in_the_way=in_the_way(rules, (*skips, *disputed), staying),
-    )
-
-
-def _chosen(
-    rule: ResourceRule, units: Mapping[DeviceId, Unit], before: Devices, held: Owners
-) -> Sequence[DeviceId]:
-    """Return the units that are offered: those held go first, then those that were before."""
-    if rule.provision.limit is None:
-        return sorted(units, key=_text)
-    had = set(devices_of(before).values())
-    first = sorted(units, key=lambda key: (key not in held, key not in had, key))
-    return sorted(first[: rule.provision.limit])
-
-
-def _beyond(rule: ResourceRule, unit: Unit) -> Skip:
-    return Skip(
-        resource=rule.resource,
-        device=shown(unit.lead),
-        reason=f"the limit of {rule.provision.limit} is reached",
+        waiting=frozenset(waiting),
     )

@@ -6,6 +6,7 @@ from typing import Final
 
 import attrs
 
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.arrangement import NOWHERE, Arrangement, arrange
 from deviceplugin.domain.discovery.assortment import Skip, shown
 from deviceplugin.domain.discovery.events import (
@@ -33,6 +34,7 @@ _NO_OUTCOMES: Final[Mapping[Probe, Outcome]] = MappingProxyType({})
 _WAY_OUT: Final = (
     "Narrow one of them with 'exclude', or let the first one win with 'on_conflict: first'"
 )
+_Offered = tuple[Arrangement, Diagnosis, Mapping[ResourceName, Devices]]
 _SHOWN: Final = 5
 """Skipped devices shown at most where a resource is left with none; the rest are counted."""
 
@@ -128,23 +130,23 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
     What containers may have `held` stays with its resource under its id, or is not offered.
     """
     seen = tuple(sightings)
-    found = arrange(
-        rules,
-        seen,
-        before=before.devices,
-        identities=before.identities,
-        held=held,
-        whereabouts=before.arrangement.whereabouts if held else NOWHERE,
-    )
-    diagnosis = examine(rules, found.offers, before.diagnosis, outcomes, at)
-    devices = {
-        rule.resource: shared(
-            {each.id: diagnosis.of(rule.resource, each) for each in found.offers[rule.resource]},
-            rule.provision.count,
+
+    def arranged(last: Mapping[ResourceName, Devices]) -> _Offered:
+        found = arrange(
+            rules,
+            seen,
+            before=last,
+            identities=before.identities,
+            held=held,
+            whereabouts=before.arrangement.whereabouts if held else NOWHERE,
         )
-        for rule in rules
-        if rule.resource in found.offers
-    }
+        diagnosis = examine(rules, found.offers, before.diagnosis, outcomes, at)
+        return found, diagnosis, _devices(rules, found, diagnosis)
+
+    found, diagnosis, devices = arranged(before.devices)
+    if any(_has_ill(devices[each]) for each in found.waiting):
+        # What is believed to be ill only now gives its place to what waits for one.
+        found, diagnosis, devices = arranged(devices)
     asked = {rule.resource for rule in rules if rule.advertise_empty}
     return Discovery(
         devices=MappingProxyType(devices),
@@ -163,13 +165,32 @@ def discover(  # noqa: PLR0913 - the parts of one scan, by name
     )
 
 
+def _devices(
+    rules: Rulebook, found: Arrangement, diagnosis: Diagnosis
+) -> Mapping[ResourceName, Devices]:
+    return {
+        rule.resource: shared(
+            {each.id: diagnosis.of(rule.resource, each) for each in found.offers[rule.resource]},
+            rule.provision.count,
+        )
+        for rule in rules
+        if rule.resource in found.offers
+    }
+
+
+def _has_ill(devices: Devices) -> bool:
+    return any(each.health is Health.UNHEALTHY for each in devices.values())
+
+
 def _dispute(disputed: Sequence[Skip]) -> str:
-    texts = _shown(disputed, lambda skip: f"{skip.device}: {skip.resource}, but {skip.reason}")
+    conflicts = [skip for skip in disputed if skip.is_contested]
+    texts = _shown(conflicts, lambda skip: f"{skip.device}: {skip.resource}, but {skip.reason}")
     return f"resources claim the same device: {'; '.join(texts)}. {_WAY_OUT}" if texts else ""
 
 
 def _notes(found: Arrangement) -> Iterator[Event]:
-    for skip in found.disputed:
+    # One event for each conflict: of those who would not have got the device anyway.
+    for skip in (each for each in found.disputed if each.is_contested):
         reason = f"{skip.reason}, so that nobody gets it. {_WAY_OUT}"
         yield DeviceDisputed(resource=skip.resource, device=skip.device, reason=reason)
     for skip in found.skips:

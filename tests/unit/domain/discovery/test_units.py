@@ -92,12 +92,15 @@ def asked(
 
 
 def found(
-    rules: Sequence[ResourceRule], candidates: Iterable[Candidate], before: Discovery | None = None
+    rules: Sequence[ResourceRule],
+    candidates: Iterable[Candidate],
+    before: Discovery | None = None,
+    at: float = 0.0,
 ) -> Discovery:
     """Return what one scan comes to."""
     book = Rulebook(rules)
     sightings = [book.judge(each, lacking) for each in candidates]
-    return discover(book, sightings, before=before or Discovery())
+    return discover(book, sightings, before=before or Discovery(), at=at)
 
 
 def units(
@@ -514,6 +517,42 @@ def test_a_limited_resource_keeps_the_devices_that_it_has() -> None:
         ["/dev/led0"],
         ["/dev/led2"],
     ]
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1), st.integers(1, 4))
+def test_a_limit_hides_no_good_device_because_of_a_bad_one(
+    looks: list[list[bool]], limit: int
+) -> None:
+    """At each look as many are Healthy as can be, and what can be used keeps its place."""
+    few = asked("x.local/led", {"subsystem": "leds"}, limit=limit)
+    result, had = Discovery(), set[str]()
+    for look in looks:
+        seen = [
+            device(f"led{number}", "leds", minor=number, present=there)
+            for number, there in enumerate(look)
+        ]
+        result = found([few], seen, result)
+        health = {paths(info)[0]: info.health for info in result.devices[few.resource].values()}
+        good = {path for path, each in health.items() if each is Health.HEALTHY}
+        well = {f"/dev/led{number}" for number, there in enumerate(look) if there}
+        assert len(health) == min(limit, 4)
+        assert good <= well
+        assert len(good) == min(limit, len(well))
+        assert had & well <= good
+        had = set(health)
+
+
+def test_one_look_against_it_costs_no_device_its_place() -> None:
+    """A limit goes by what is believed: the place is lost with the look that settles it."""
+    one = attrs.evolve(asked("x.local/led", {"subsystem": "leds"}, limit=1), unhealthy_after=2)
+    other = device("led1", "leds", minor=1)
+    result = found([one], [device("led0", "leds", minor=0), other])
+    gone = [device("led0", "leds", minor=0, present=False), other]
+    offered: list[tuple[list[str], Health]] = []
+    for at in (10.0, 20.0):
+        result = found([one], gone, result, at)
+        offered += [(paths(each), each.health) for each in result.devices[one.resource].values()]
+    assert offered == [(["/dev/led0"], Health.HEALTHY), (["/dev/led1"], Health.HEALTHY)]
 
 
 def test_what_comes_along_is_told_to_whoever_asks_after_it() -> None:
