@@ -155,7 +155,7 @@ class Rulebook:
         for rule in self._rules:
             for alternative in rule.match:
                 scope |= _scope(alternative)
-            for alternative in rule.exclude:
+            for alternative in (*rule.exclude, *rule.healthy_when):
                 scope |= Scope(nodes=_nodes(alternative))
             for companion in rule.provision.companions:
                 scope |= _scope(companion.wanted)

@@ -152,3 +152,21 @@ def test_so_many_looks_as_the_rule_says_must_agree(machine: Machine) -> None:
     sick.set("temp", "50")
     assert [sick.health().value for _ in range(3)] == ["Unhealthy", "Healthy", "Healthy"]
     assert not sick.asked.every
+
+
+def test_a_device_can_be_healthy_by_a_link_to_its_node(machine: Machine) -> None:
+    """Whether any other condition asks for the link or not."""
+    port = rule("x.local/x", {"subsystem": "tty"})
+    port = attrs.evolve(port, healthy_when=(alternative({"node": "/dev/serial/by-id/*"}),))
+    machine.sysfs.serial_port(serial="A1")
+    scanner = machine.scanner(port)
+
+    def health() -> Health:
+        (info,) = found(scanner, X).values()
+        return info.health
+
+    assert health() is Health.UNHEALTHY
+    machine.sysfs.nodes.add_link("/dev/serial/by-id/x", "../../ttyUSB0")
+    assert health() is Health.HEALTHY
+    machine.sysfs.nodes.remove("/dev/serial/by-id/x")
+    assert health() is Health.UNHEALTHY

@@ -7,7 +7,7 @@ from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.rulebook import Rulebook, Scope, Sighting, lacking
 from deviceplugin.domain.errors import InvalidValueError
-from deviceplugin.testing.rules import Conditions, rule
+from deviceplugin.testing.rules import Conditions, alternative, rule
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,11 @@ def test_a_resource_has_one_rule() -> None:
         Rulebook([rule("x.local/a", {"name": "a"}), rule("x.local/a", {"name": "b"})])
 
 
-def test_a_node_that_is_excluded_is_looked_up_too() -> None:
-    """Otherwise nobody would know that the device has it."""
-    ttys = rule("x.local/x", {"subsystem": "tty"}, exclude=[{"node": "/dev/serial/by-id/x*"}])
+@pytest.mark.parametrize("where", ["exclude", "healthy_when"])
+def test_a_node_that_only_decides_about_devices_is_looked_up_too(where: str) -> None:
+    """Otherwise nobody would know that a device has it."""
+    node = (alternative({"node": "/dev/serial/by-id/x*"}),)
+    ttys = attrs.evolve(rule("x.local/x", {"subsystem": "tty"}), **{where: node})
     scope = Scope(subsystems=frozenset({"tty"}), nodes=frozenset({"/dev/serial/by-id/x*"}))
     assert Rulebook([ttys]).scope == scope
 
