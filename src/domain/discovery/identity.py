@@ -21,13 +21,14 @@ import attrs
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.traits import Traits
+from deviceplugin.domain.sharing import MARK
 
 REMEMBERED: Final = 1000
 """Devices that are gone, and held by nobody, of which the ids are remembered."""
 _DIGEST: Final = 12
 """Hex digits that tell devices apart of which nothing but the place differs."""
-_ODD: Final = re.compile(r"[^\w.:@+=,-]", re.ASCII)
-"""What would need quotes in a shell, a file name or a log."""
+_ODD: Final = re.compile(rf"{MARK}|[^\w.:@+=,-]", re.ASCII)
+"""What would need quotes in a shell, a file name or a log, or be taken for a share's id."""
 _text: Final = attrgetter("value")
 
 

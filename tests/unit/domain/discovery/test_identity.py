@@ -12,6 +12,7 @@ from deviceplugin.domain.devices import MAX_ID, DeviceId
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.identity import Identities, Known, identify
 from deviceplugin.domain.discovery.traits import Traits, stem
+from deviceplugin.domain.sharing import device_behind
 
 NOBODY = Identities()
 
@@ -137,6 +138,12 @@ def test_an_id_can_be_written_anywhere(text: str) -> None:
         assert key.isprintable()
         assert not set(key) & set(" /'\"$()")
         assert len(key) <= MAX_ID
+
+
+@given(st.text("A:0_", min_size=1, max_size=70))
+def test_no_device_is_called_as_a_share_of_another_one(serial: str) -> None:
+    (found,) = ids([attrs.evolve(tty("a"), traits=Traits(serial=serial))]).values()
+    assert device_behind(DeviceId(found)) is None
 
 
 def test_long_serial_numbers_stay_apart() -> None:
