@@ -13,7 +13,9 @@ from yaml.nodes import ScalarNode
 from deviceplugin.domain.discovery.quantities import quantity
 
 _TAG: Final = "tag:yaml.org,2002:"
-_NUMBER: Final = re.compile(r"[0-9]+(\.[0-9]+)?")
+_DIGITS: Final = 32
+_NUMBER: Final = re.compile(rf"[0-9]{{1,{_DIGITS}}}(\.[0-9]{{1,{_DIGITS}}})?")
+"""As long as it is taken: Python refuses to read and to show one of thousands of digits."""
 # What YAML 1.2 and JSON Schema read as a number; PyYAML knows 1.1 alone.
 _LIKE_A_NUMBER: Final = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+"
@@ -66,7 +68,7 @@ def number_fault(node: ScalarNode) -> str | None:
     if _tag(node) in {"int", "float"} and node.style is None and _NUMBER.fullmatch(node.value):
         return _octal_fault(node.value)
     hint = ", without quotes" if node.style is not None else ""
-    return f"must be a number such as 5 or 0.5{hint}, not {node.value[:_SHOWN]!r}"
+    return f"must be a number such as 5 or 0.5{hint}, not {_shown(node.value)}"
 
 
 def _octal_fault(value: str) -> str | None:
@@ -85,7 +87,7 @@ def quantity_fault(node: ScalarNode) -> str | None:
     """
     number = quantity(node.value)
     if number is None:
-        return f"must be a number such as 5, -1, 0.5 or 0x1f, not {node.value[:_SHOWN]!r}"
+        return f"must be a number such as 5, -1, 0.5 or 0x1f, not {_shown(node.value)}"
     if node.style is None and _tag(node) == "int" and _number(node.value) != number:
         return text_fault(node)
     return None
@@ -96,7 +98,15 @@ def boolean_fault(node: ScalarNode) -> str | None:
     if _tag(node) == "bool" and node.style is None and node.value.lower() in {"true", "false"}:
         return None
     hint = ", without quotes" if node.style is not None else ""
-    return f"must be true or false{hint}, not {node.value[:_SHOWN]!r}"
+    return f"must be true or false{hint}, not {_shown(node.value)}"
+
+
+def _shown(value: str) -> str:
+    """Return the beginning of a value, and, of what may be a number, how long one can be."""
+    if len(value) <= _SHOWN:
+        return repr(value)
+    rule = f" (at most {_DIGITS} digits are read)" if value[:_SHOWN].isdecimal() else ""
+    return f"{value[:_SHOWN] + '...'!r}{rule}"
 
 
 def _tag(node: ScalarNode) -> str:
