@@ -12,6 +12,7 @@ from yaml.nodes import Node
 from yaml.reader import ReaderError
 
 from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
+from deviceplugin.app.settings.quoting import quotes_needed
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 16
@@ -48,9 +49,10 @@ def compose(text: str, source: str) -> Node | None:
         reason = f"the character {chr(error.character)!r} must not be in YAML"
         raise _broken(source, reason, place) from error
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        needed = quotes_needed(text, error)
+        mark, reason = needed or (error.problem_mark or error.context_mark, _reason(error))
         at = Place(mark.line + 1, mark.column + 1) if mark else None
-        raise _broken(source, _reason(error), at) from error
+        raise _broken(source, reason, at) from error
 
 
 def _compose(text: str) -> Node | None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from deviceplugin.app.settings.document import MAX_BYTES
 from deviceplugin.app.settings.faults import Fault, InvalidConfigurationError, Place
+from deviceplugin.app.settings.quoting import quoted
 from deviceplugin.app.settings.scalars import (
     READINGS,
     boolean_fault,
@@ -14,10 +16,15 @@ from deviceplugin.app.settings.scalars import (
     quantity_fault,
     text_fault,
 )
+from deviceplugin.domain.discovery.globs import Pattern
 from deviceplugin.domain.errors import InvalidValueError
 
 MAX_VISITS: Final = 50_000
 """Values read of one document, those counted again that an alias repeats."""
+MAX_LETTERS: Final = 2 * MAX_BYTES
+"""Letters of them, counted alike."""
+MAX_WEIGHT: Final = 100_000
+"""What the patterns of one document weigh together: each alone has a bound of its own."""
 
 _TAG: Final = "tag:yaml.org,2002:"
 _TAGS: Final = frozenset({"map", "seq", *READINGS})
@@ -25,6 +32,7 @@ _SHOWN: Final = 80
 
 _Parsed = TypeVar("_Parsed")
 _Value = TypeVar("_Value")
+_Weighed = TypeVar("_Weighed", bound=Pattern)
 
 
 class Reader:
@@ -35,6 +43,10 @@ class Reader:
         self.faults: list[Fault] = []
         self.visits = 0
         """How many values were looked at."""
+        self.letters = 0
+        """How much text there is in them."""
+        self.weight = 0
+        """What the patterns in them weigh."""
 
     def note(self, node: Node, text: str) -> None:
         """Note what is wrong with a node."""
@@ -102,6 +114,22 @@ class Reader:
         """Return what `parse` makes of text."""
         return self.checked(node, self.text(node), parse)
 
+    def pattern(self, node: Node, parse: Callable[[str], _Weighed]) -> _Weighed | None:
+        """Return the pattern that `parse` makes of text.
+
+        Raises `InvalidConfigurationError` if all patterns up to here are too much together.
+        """
+        found = self.parsed(node, parse)
+        self.weight += found.weight if found else 0
+        if self.weight > MAX_WEIGHT:
+            self._stop(
+                node,
+                f"the patterns up to here are more than {MAX_WEIGHT} together: of one with "
+                "wildcards each character counts, of a regular expression each state, and "
+                "'{m,n}' makes as many copies: write fewer, or shorter ones",
+            )
+        return found
+
     def checked(
         self, node: Node, value: _Value | None, make: Callable[[_Value], _Parsed]
     ) -> _Parsed | None:
@@ -118,7 +146,7 @@ class Reader:
         if not self._is_plain(node):
             return None
         if not isinstance(node, ScalarNode):
-            self.note(node, f"must be {wanted}, not {_sort(node)}")
+            self.note(node, f"must be {wanted}, not {_sort(node)}{_without_quotes(node)}")
             return None
         if wrong := fault(node):
             self.note(node, wrong)
@@ -126,15 +154,22 @@ class Reader:
         text: str = node.value
         return text
 
+    def _stop(self, node: Node, text: str) -> NoReturn:
+        """Note what is wrong with a node, and read no further."""
+        self.note(node, text)
+        raise InvalidConfigurationError(self.faults)
+
     def _is_plain(self, node: Node) -> bool:
         """Say whether a node is of a sort that the language has; count how many were looked at.
 
         By aliases, a short file can have more of them than any other.
         """
         self.visits += 1
+        self.letters += len(node.value) if isinstance(node, ScalarNode) else 0
         if self.visits > MAX_VISITS:
-            self.note(node, f"more than {MAX_VISITS} values once aliases are followed")
-            raise InvalidConfigurationError(self.faults)
+            self._stop(node, f"more than {MAX_VISITS} values once aliases are followed")
+        if self.letters > MAX_LETTERS:
+            self._stop(node, f"more than {MAX_LETTERS} letters once aliases are followed")
         if node.tag.removeprefix(_TAG) in _TAGS:
             return True
         self.note(node, f"tags such as {_short(node.tag)} are not offered")
@@ -153,6 +188,16 @@ def _sort(node: Node) -> str:
     if isinstance(node, SequenceNode):
         return "a list"
     return "nothing" if node.tag.endswith(":null") else "a single value"
+
+
+def _without_quotes(node: Node) -> str:
+    """Return how to write what lacks quotes: `{name}` is a key without a value to YAML."""
+    if not isinstance(node, MappingNode) or not node.flow_style or len(node.value) != 1:
+        return ""
+    ((key, value),) = node.value
+    if not isinstance(key, ScalarNode) or key.style or value.value != "":
+        return ""
+    return f"; {quoted(f'{{{key.value}}}')}"
 
 
 def _unknown(key: str, allowed: Sequence[str]) -> str:

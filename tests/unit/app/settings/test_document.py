@@ -77,6 +77,40 @@ def test_a_fault_is_one_line_with_its_place(tmp_path: Path, text: str, said: str
 
 
 @pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("*kvm", "2:9: this is no YAML: found undefined alias 'kvm'; if it is text, quote it:"),
+        ("*kvm", "quote it: '*kvm'"),
+        ("*kvm # none", "quote it: '*kvm'"),
+        ("*a b", "quote it: '*a b'"),
+        ("[x, *y, z]", "2:13: this is no YAML: found undefined alias 'y'; if it is text, quote"),
+        ("*", "2:9: * without quotes is no text to YAML; quote it: '*'"),
+        ("{a: *}", "2:13: * without quotes is no text to YAML; quote it: '*'"),
+        ("*/usb1/*", "2:9: */usb1/* without quotes is no text to YAML; quote it: '*/usb1/*'"),
+        ("&*", "2:9: &* without quotes is no text to YAML; quote it: '&*'"),
+        ("@tty", "2:9: @tty without quotes is no text to YAML; quote it: '@tty'"),
+        ("%tty", "2:9: %tty without quotes is no text to YAML; quote it: '%tty'"),
+        ("`tty", "2:9: `tty without quotes is no text to YAML; quote it: '`tty'"),
+        ("|x", "2:9: |x without quotes is no text to YAML; quote it: '|x'"),
+        ("[@a'b]", "2:10: @a'b without quotes is no text to YAML; put quotes around it"),
+        (f"@{'x' * 99}", "2:9: @... without quotes is no text to YAML; put quotes around it"),
+        ("[a-c]x", "2:14: a bracket or brace beside other text is no text to YAML; put quotes"),
+        ("{node}-x", "2:15: a bracket or brace beside other text is no text to YAML; put quotes"),
+        ("{b: ttyUSB[0-9]*}", "2:19: a bracket or brace beside other text is no text to YAML"),
+        ("{b: x-{node}}", "2:15: a bracket or brace beside other text is no text to YAML"),
+        ("{node}", "2:9: must be text, not keys and values; quote it: '{node}'"),
+        ("{usb.serial|none}", "must be text, not keys and values; quote it: '{usb.serial|none}'"),
+        ("{A: b}", "2:9: must be text, not keys and values"),
+    ],
+)
+def test_a_text_that_lacks_quotes_is_told_of_them(tmp_path: Path, value: str, said: str) -> None:
+    """Where it begins, and as it is to be written: YAML's own words name neither."""
+    fault = wrong(tmp_path, f"version: 1\ndomain: {value}\n")
+    assert said in fault
+    assert ("quote" in fault) == (value != "{A: b}")
+
+
+@pytest.mark.parametrize(
     ("data", "said"),
     [
         (b"version: 1\n# caf\xe9\n", "2:6: is not UTF-8"),
