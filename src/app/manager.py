@@ -5,16 +5,15 @@ import errno
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
+from deviceplugin.app.options import places_of, rescan_of, same_for_all
 from deviceplugin.domain.choices import choice_of
 from deviceplugin.domain.ending import OnExit
-from deviceplugin.domain.errors import InvalidValueError
+from deviceplugin.domain.errors import InvalidValueError, ServingError
 from deviceplugin.domain.ports.driven.device_source import DeviceSource
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
-from deviceplugin.domain.preference import POLICIES, Policy
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.routes import RegistrationMode
 from deviceplugin.domain.timing import Timing
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 PLUGIN_DIRECTORY: Final = "/var/lib/kubelet/device-plugins"
 """Where each kubelet has its device plugin socket; it doesn't follow the kubelet's --root-dir."""
-USUAL_NAME: Final = "device-plugins"
-"""The plugin directory's name below a kubelet's root."""
 
 
 class Manager:
@@ -71,7 +68,7 @@ class Manager:
             registration=registration,
             on_exit=on_exit,
             author=plugin,
-            policy_of=_same_for_all(allocation_policy),
+            policy_of=same_for_all(allocation_policy),
         )
 
     @classmethod
@@ -91,8 +88,8 @@ class Manager:
     ) -> Self:
         """Return a manager for a plugin that only knows the present, `scan() -> DeviceTree`.
 
-        It is asked every `rescan_seconds`, and at once when a request shows that our list is old.
-        `source` may have the same further powers.
+        It is asked every `rescan_seconds` (0.1 to 86400), and at once when a request shows that
+        our list is old. `source` may have the same further powers. Raises as a manager does.
         """
         manager = cls.__new__(cls)
         manager._use(  # noqa: SLF001 - another constructor of this class
@@ -105,8 +102,8 @@ class Manager:
             registration=registration,
             on_exit=on_exit,
             author=source,
-            rescan_seconds=float(rescan_seconds),
-            policy_of=_same_for_all(allocation_policy),
+            rescan_seconds=rescan_of(rescan_seconds),
+            policy_of=same_for_all(allocation_policy),
         )
         return manager
 
@@ -137,11 +134,7 @@ class Manager:
         ResourceName(str(parts["namespace"]), "any")
         parts["registration"] = choice_of(RegistrationMode, "registration", parts["registration"])
         parts["on_exit"] = choice_of(OnExit, "on_exit", parts["on_exit"])
-        # Once for all, in case the process changes its directory.
-        plugin_dir = Path(str(parts["plugin_dir"])).absolute()
-        beside = plugin_dir.parent if plugin_dir.name == USUAL_NAME else plugin_dir
-        root = Path(str(parts.get("kubelet_root") or beside)).absolute()
-        parts |= {"plugin_dir": str(plugin_dir), "kubelet_root": str(root)}
+        parts |= places_of(parts["plugin_dir"], parts["kubelet_root"])
         self._container = Container(timing=timing, **parts)
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
@@ -158,9 +151,8 @@ class Manager:
         One that is not there yet may come with the kubelet: `run` waits for it. With "auto" either
         of the two directories will do.
         """
-        errors = [place.fault() for place in self._container.places().values()]
-        if (first := errors[0]) is not None and first.errno != errno.ENOENT and all(errors):
-            raise first
+        if (fault := self._fault()) is not None and fault.errno != errno.ENOENT:
+            raise fault
 
     def look(self) -> FrozenTree:
         """Return what one look at the hardware finds, for a manager with a source; serve nothing.
@@ -191,9 +183,14 @@ class Manager:
             loop.close()
 
     async def serve(self) -> None:
-        """Serve in the running loop, until the scan returns, `stop` is called, or cancelled."""
+        """Serve in the running loop, until the scan returns, `stop` is called, or cancelled.
+
+        Raises `ServingError` if what should be the directory for sockets is something else.
+        """
         if self._plugin is not None:
             raise InvalidValueError("a manager serves once; make another one")
+        if (fault := self._fault()) is not None and fault.errno == errno.ENOTDIR:
+            raise fault
         self._loop = asyncio.get_running_loop()
         self._plugin = self._container.run_plugin()
         if self._stopped:
@@ -229,6 +226,11 @@ class Manager:
         if self._plugin is not None:
             self._in_loop(self._plugin.stop)
 
+    def _fault(self) -> ServingError | None:
+        """Return why there is no place for sockets now; None if one of them will do."""
+        faults = [place.fault() for place in self._container.places().values()]
+        return faults[0] if all(faults) else None
+
     def _go_by(self, configuration: "Configuration") -> None:
         reload = self._container.reload()
         if reload is not None:
@@ -240,11 +242,3 @@ class Manager:
             return
         with suppress(RuntimeError):  # the loop is closed: there is nothing left to do it to
             self._loop.call_soon_threadsafe(call)
-
-
-def _same_for_all(policy: str) -> Callable[[ResourceName], Policy | None]:
-    if policy not in POLICIES:
-        raise InvalidValueError(
-            f"allocation policy {policy!r}: must be one of {', '.join(POLICIES)}"
-        )
-    return lambda _: POLICIES[policy]

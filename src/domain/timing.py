@@ -1,6 +1,12 @@
 """How long we wait: limits of a registration, and the growing wait after failures."""
 
+from typing import Final
+
 import attrs
+
+SHORTEST_RESCAN: Final = 0.1
+LONGEST_RESCAN: Final = 86_400.0
+"""Seconds that people may have from one look at the hardware to the next."""
 
 
 def until_next(period: float, now: float) -> float:

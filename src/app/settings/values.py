@@ -14,6 +14,7 @@ from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.routes import RegistrationMode
+from deviceplugin.domain.timing import LONGEST_RESCAN, SHORTEST_RESCAN
 
 REGISTRATIONS: Final = tuple(mode.value for mode in RegistrationMode)
 ON_EXIT: Final = tuple(choice.value for choice in OnExit)
@@ -21,7 +22,6 @@ LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
 CONFLICTS: Final = tuple(each.value for each in OnConflict)
 _SECONDS: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-_SHORTEST, _LONGEST = 0.1, 86_400.0
 
 
 def _domain(text: str) -> str:
@@ -39,9 +39,10 @@ def _path(text: str) -> str:
 
 def _seconds(value: str | float) -> float:
     seconds = float(value) if not isinstance(value, str) or _SECONDS.fullmatch(value) else 0.0
-    if not _SHORTEST <= seconds <= _LONGEST:
+    if not SHORTEST_RESCAN <= seconds <= LONGEST_RESCAN:
         raise InvalidValueError(
-            f"{value!r} must be a number of seconds, {_SHORTEST:g} to {_LONGEST:.0f}, such as 5"
+            f"{value!r} must be a number of seconds, {SHORTEST_RESCAN:g} to {LONGEST_RESCAN:.0f}, "
+            "such as 5"
         )
     return seconds
 
@@ -195,7 +196,7 @@ OPTIONS: Final[Mapping[str, Option]] = MappingProxyType(
             Option(
                 name="rescan_seconds",
                 parse=_seconds,
-                schema={"type": "number", "minimum": _SHORTEST, "maximum": _LONGEST},
+                schema={"type": "number", "minimum": SHORTEST_RESCAN, "maximum": LONGEST_RESCAN},
                 help="seconds from one look at the hardware to the next",
                 numeric=True,
                 live=True,

@@ -92,6 +92,38 @@ def test_an_option_that_is_none_is_refused_with_those_there_are(
             make("example.com", Author(), plugin_dir=str(tmp_path), **{option: "other"})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    "seconds", [0, -1, 0.09, 86_400.5, float("nan"), float("inf"), 10**400, "x", "", None, [5]]
+)
+def test_looks_of_a_source_without_a_pause_or_without_an_end_are_refused(
+    seconds: float, tmp_path: Path
+) -> None:
+    """The option, the value seen and what may be: neither a busy loop nor never again."""
+    with pytest.raises(InvalidValueError, match=r"rescan_seconds .*: .* 0\.1 to 86400, such as 5"):
+        Manager.of_source(
+            "example.com", Source(), plugin_dir=str(tmp_path), rescan_seconds=seconds
+        )
+
+
+@pytest.mark.parametrize("option", ["plugin_dir", "kubelet_root"])
+@pytest.mark.parametrize("path", ["", "a\0b", 5])
+def test_what_names_no_directory_is_refused(option: str, path: str) -> None:
+    """Rather than taken for the one that the process happens to be in."""
+    for make in (Manager, Manager.of_source):
+        with pytest.raises(InvalidValueError, match=f"{option} .*: must be the path"):
+            make("example.com", Author(), **{option: path})  # type: ignore[arg-type]
+
+
+async def test_a_file_in_the_place_of_the_directory_is_told_and_not_waited_for(
+    tmp_path: Path,
+) -> None:
+    """It is no directory that is still to come."""
+    (tmp_path / "file").touch()
+    manager = Manager("example.com", Author(), plugin_dir=str(tmp_path / "file"))
+    with pytest.raises(ServingError, match="Not a directory .*; it must be a directory"):
+        await asyncio.wait_for(manager.serve(), 5)
+
+
 @pytest.mark.parametrize("mode", ["register", "watcher", "auto"])
 def test_what_is_checked_is_where_sockets_may_be(mode: str, short_path: Path) -> None:
     """With `auto` one of both will do."""
