@@ -120,7 +120,7 @@ async def test_a_file_in_the_place_of_the_directory_is_told_and_not_waited_for(
     """It is no directory that is still to come."""
     (tmp_path / "file").touch()
     manager = Manager("example.com", Author(), plugin_dir=str(tmp_path / "file"))
-    with pytest.raises(ServingError, match="Not a directory .*; it must be a directory"):
+    with pytest.raises(ServingError, match=r"Not a directory .*; it must be a directory"):
         await asyncio.wait_for(manager.serve(), 5)
 
 
