@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Final
 
 from deviceplugin.adapters.sysfs.folders import Folders
+from deviceplugin.adapters.sysfs.heads import controllers
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.domain.discovery.candidates import Candidate
@@ -69,7 +70,9 @@ class Occupied:
             yield from self._with_lower(entry, use, self._lower)
 
     def _slaves(self, folder: Folder) -> tuple[Folder, ...]:
-        return self._folders.linked(self._folders.within(folder, "slaves"))
+        """Return what an array or volume is made of, and by what a disk is reached."""
+        slaves = self._folders.linked(self._folders.within(folder, "slaves"))
+        return (*slaves, *controllers(self._folders, folder))
 
     def _lower(self, folder: Folder) -> tuple[Folder, ...]:
         """Return what a bond, a VLAN or a bridge is made of."""

@@ -1,13 +1,10 @@
 """When a device is the host's own: what must not be given to a container unless one means it."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
+from deviceplugin.domain.discovery.doors import behind
 from deviceplugin.domain.discovery.quantities import quantity
 from deviceplugin.domain.discovery.withheld import UNREAD
-
-_SIDE_DOORS: Final = frozenset({"scsi_generic", "bsg"})
-"""Subsystems whose nodes are another way to the disk that is below the same device."""
 
 
 def taken_places(uses: Iterable[tuple[str, str]]) -> Mapping[str, str]:
@@ -31,10 +28,7 @@ def uses_of(
 
     `virtual_functions` is what the `sriov_numvfs` file of its PCI function holds.
     """
-    found = [taken[place]] if place in taken else []
-    if subsystem in _SIDE_DOORS:
-        device = place.rpartition("/")[0].rpartition("/")[0]
-        found += [taken[device]] if device in taken else []
+    found = [taken[each] for each in (place, behind(place, subsystem)) if each in taken]
     if virtual_functions is UNREAD:
         found.append("may have virtual functions: nobody can read how many")
     number = quantity(virtual_functions or "")

@@ -5,8 +5,13 @@ import pytest
 from deviceplugin.domain.discovery.occupancy import taken_places, uses_of
 
 DISK = "/devices/pci/0000:00:1f.2/host0/target/0:0:0:0/block/sda"
+NVME = "/devices/pci/0000:01:00.0/nvme/nvme0"
 TAKEN = taken_places(
-    [(f"{DISK}/sda2", "mounted at /"), ("/devices/pci/0000:02:00.0/net/eth0", "x")]
+    [
+        (f"{DISK}/sda2", "mounted at /"),
+        ("/devices/pci/0000:02:00.0/net/eth0", "x"),
+        (f"{NVME}/nvme0n1/nvme0n1p2", "mounted at /data"),
+    ]
 )
 
 
@@ -24,6 +29,12 @@ TAKEN = taken_places(
             ("mounted at /",),
         ),
         ("/devices/pci/0000:00:1f.2/host0/target/0:0:1:0/scsi_generic/sg1", "scsi_generic", ()),
+        ("/devices/pci/0000:00:1f.2/host0/target/0:0:0:0/bsg/0:0:0:0", "bsg", ("mounted at /",)),
+        ("/devices/virtual/bsg/odd", "bsg", ()),
+        (f"{NVME}/ng0n1", "nvme-generic", ("mounted at /data",)),
+        (f"{NVME}/ng0n2", "nvme-generic", ()),
+        (f"{NVME}/odd", "nvme-generic", ()),
+        (NVME, "nvme", ("mounted at /data",)),
         ("/devices/pci/0000:02:00.0", "pci", ("x",)),
         ("/devices/pci/0000:02:00.1", "pci", ()),
         ("/devices/virtual/misc/kvm", "misc", ()),
