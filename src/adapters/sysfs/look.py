@@ -6,8 +6,10 @@ from functools import partial
 import attrs
 
 from deviceplugin.adapters.sysfs.ancestry import Ancestry
+from deviceplugin.adapters.sysfs.files import printable
 from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.hardware import Hardware
+from deviceplugin.adapters.sysfs.heads import controllers
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.lineage import Lineage
 from deviceplugin.adapters.sysfs.memory import Folder
@@ -127,6 +129,7 @@ class Look:
             parent=ancestry.parent(folder),
             hardware_path=ancestry.hardware_path(folder) if relates else "",
             iommu_group=ancestry.iommu_group(folder) if relates else "",
+            within=tuple(printable(each.path) for each in controllers(self._folders, folder)),
             traits=self._traits(folder, candidate),
         )
 

@@ -63,6 +63,8 @@ class Candidate:
     """Where below /sys the hardware is that it is, or is part of, if it is any."""
     iommu_group: str = ""
     """The number of its IOMMU group; that of a group itself is its own."""
+    within: tuple[str, ...] = ()
+    """Places in sysfs of what it is part of and not below: an NVMe namespace's controllers."""
     traits: Traits = _NO_TRAITS
     """What its hardware offers to know it by."""
 

@@ -3,11 +3,13 @@
 That are:
 
 - nodes of one number, whatever their names;
-- a whole and its parts: a USB device and what is on it, a disk and its partitions;
+- a whole and its parts: a USB device and what is on it, a disk and its partitions, an NVMe
+  controller and its namespaces, by whatever path;
+- a device and another door to it, see `doors`: a disk and its sg0, a namespace and its ng0n1;
 - the nodes that the kernel makes of one graphics card: card0 and renderD128.
 
-Parts of a card that do not contain each other (two ports, two partitions, a card's clock and its
-I2C bus) are devices of their own.
+Parts that do not contain each other (two ports, two partitions or namespaces, a card's clock and
+its I2C bus) are devices of their own.
 """
 
 from collections import defaultdict
@@ -15,9 +17,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.doors import DOORS, behind
 from deviceplugin.domain.resources import ResourceName
 
-_WHOLES: Final = frozenset({"usb", "block"})
+_WHOLES: Final = frozenset({"usb", "block", "nvme"}) | DOORS
 """Subsystems whose devices have a node for all that is below them."""
 
 
@@ -27,15 +30,15 @@ class Places:
     def __init__(self) -> None:
         self._units: dict[str, ResourceName] = {}
         self._wholes: dict[str, ResourceName] = {}
-        self._occupied: list[tuple[str, ResourceName]] = []
+        self._occupied: list[tuple[Candidate, ResourceName]] = []
         self._below: dict[str, set[ResourceName]] = defaultdict(set)
 
     def occupy(self, candidate: Candidate, resource: ResourceName) -> None:
         """Let a resource have what is at the candidate's place."""
         self._units[_unit(candidate)] = resource
         if candidate.subsystem in _WHOLES:
-            self._wholes[candidate.devpath] = resource
-        self._occupied.append((candidate.devpath, resource))
+            self._wholes[_device(candidate)] = resource
+        self._occupied.append((candidate, resource))
 
     def owner(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
         """Return another resource that has the device, a whole that it is part of, or a part."""
@@ -43,19 +46,19 @@ class Places:
         if owner is not None and owner != resource:
             return owner
         if self._wholes:
-            for place in _above(candidate.devpath):
+            for place in _containing(candidate):
                 owner = self._wholes.get(place)
                 if owner is not None and owner != resource:
                     return owner
         if candidate.subsystem in _WHOLES:
-            return min(self._parts(candidate.devpath) - {resource}, default=None)
+            return min(self._parts(_device(candidate)) - {resource}, default=None)
         return None
 
     def _parts(self, path: str) -> set[ResourceName]:
         """Return the resources that have a part of a whole."""
         # Few devices are wholes: what is above all others is gone through once one is met.
-        for place, resource in self._occupied:
-            for above in _above(place):
+        for part, resource in self._occupied:
+            for above in _containing(part):
                 self._below[above].add(resource)
         self._occupied.clear()
         return self._below[path]
@@ -65,15 +68,30 @@ def is_part_of_one(one: Candidate, other: Candidate) -> bool:
     """Say whether two candidates are one device, or one is part of the other."""
     if one.node and other.node and one.node.device == other.node.device:
         return True
-    wholes = {each.devpath for each in (one, other) if each.subsystem in _WHOLES}
-    above = {*_above(one.devpath), *_above(other.devpath)}
+    wholes = {_device(each) for each in (one, other) if each.subsystem in _WHOLES}
+    above = {*_containing(one), *_containing(other)}
     return _unit(one) == _unit(other) or not wholes.isdisjoint(above)
 
 
 def _unit(candidate: Candidate) -> str:
     """Return the place of all nodes that are one device."""
+    if not candidate.devpath:
+        return candidate.identity
     card, drm, _ = candidate.devpath.rpartition("/drm/")
-    return card + drm if candidate.subsystem == "drm" and card else candidate.identity
+    return card + drm if candidate.subsystem == "drm" and card else _device(candidate)
+
+
+def _device(candidate: Candidate) -> str:
+    """Return the place of the device that a node leads to; of a whole, all parts are below it."""
+    return behind(candidate.devpath, candidate.subsystem)
+
+
+def _containing(candidate: Candidate) -> Iterator[str]:
+    """Yield the places of all that a candidate is part of."""
+    yield from _above(_device(candidate))
+    for place in candidate.within:
+        yield place
+        yield from _above(place)
 
 
 def _above(path: str) -> Iterator[str]:

@@ -72,6 +72,65 @@ def test_a_mount_of_what_sysfs_does_not_show_hides_nothing(
     assert free(machine) == sorted(disks)
 
 
+def namespaces(machine: Machine) -> tuple[FakeDevice, list[FakeDevice]]:
+    """Return a namespace with two paths, and its two controllers with another one on each."""
+    home = "/devices/virtual/nvme-subsystem/nvme-subsys0"
+    machine.sysfs.add(FakeDevice(path=home, subsystem="nvme-subsystem"))
+    controllers: list[FakeDevice] = []
+    for number in range(2):
+        function = machine.sysfs.pci(f"0000:0{number + 1}:00.0", driver="nvme")
+        controllers.append(
+            machine.sysfs.child(
+                f"nvme{number}", subsystem="nvme", below=function, number=(240, number)
+            )
+        )
+        machine.sysfs.link(f"{home}/nvme{number}", controllers[number].path)
+        nvme(machine, controllers[number].path, f"{number + 5}n1", number + 1)
+    return nvme(machine, home, "0n1", 0), controllers
+
+
+def nvme(machine: Machine, home: str, name: str, minor: int) -> FakeDevice:
+    """Return a namespace that has a generic node beside it."""
+    generic = NodeNumber("char", 241, minor)
+    machine.sysfs.add(
+        FakeDevice(
+            path=f"{home}/ng{name}", subsystem="nvme-generic", number=generic, node=f"ng{name}"
+        )
+    )
+    number = NodeNumber("block", 259, minor)
+    path = f"{home}/nvme{name}"
+    return machine.sysfs.add(
+        FakeDevice(path=path, subsystem="block", number=number, node=f"nvme{name}")
+    )
+
+
+ALL_NVME = [{"subsystem": each} for each in ("block", "nvme", "nvme-generic")]
+
+
+def test_every_door_to_a_mounted_namespace_is_left_out(machine: Machine) -> None:
+    """Its generic node, and each controller by which it is reached; not the other namespaces."""
+    free_ones = rule("x.local/x", *ALL_NVME, exclude_in_use=True)
+    head, _ = namespaces(machine)
+    others = ["ng5n1", "ng6n1", "nvme5n1", "nvme6n1"]
+    doors = ["ng0n1", "nvme0", "nvme0n1", "nvme1"]
+    assert names(machine.scan(free_ones)) == sorted([*doors, *others])
+    part = machine.sysfs.partition(head, 1)
+    mount(machine, part)
+    assert names(machine.scan(free_ones)) == others
+
+
+def test_a_namespace_with_several_paths_is_part_of_each_of_its_controllers(
+    machine: Machine,
+) -> None:
+    """Whoever has one of them has the namespace."""
+    head, _ = namespaces(machine)
+    first = rule("x.local/head", {"name": head.name})
+    others = rule("x.local/others", *ALL_NVME)
+    assert names(machine.scan(first, others)) == ["ng5n1", "ng6n1", "nvme5n1", "nvme6n1"]
+    first = rule("x.local/controller", {"name": "nvme1"})
+    assert names(machine.scan(first, others)) == ["ng5n1", "nvme0", "nvme5n1"]
+
+
 def cards(machine: Machine) -> dict[str, FakeDevice]:
     """Return network cards, by interface; each has a node of its own to be offered by."""
     made: dict[str, FakeDevice] = {}

@@ -35,6 +35,31 @@ I2C = device(f"{GPU}/i2c-3/i2c-dev/i2c-3", "i2c-dev")
 ADAPTER = device(USB, "usb")
 PORTS = [device(f"{USB}/1-2:1.{n}/ttyUSB{n}/tty/ttyUSB{n}", "tty") for n in range(2)]
 DISK = device("/devices/virtual/block/sda", "block")
+LUN = "/devices/pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0"
+SCSI_DISK = device(f"{LUN}/block/sda", "block")
+SCSI_PARTITION = device(f"{LUN}/block/sda/sda1", "block")
+SG = device(f"{LUN}/scsi_generic/sg0", "scsi_generic")
+BSG = device(f"{LUN}/bsg/0:0:0:0", "bsg")
+OTHER_SG = device(f"{LUN[:-1]}1/scsi_generic/sg1", "scsi_generic")
+TAPE = [device(f"{LUN}/scsi_tape/{name}", "scsi_tape") for name in ("st0", "nst0")]
+TPM = [device(f"/devices/platform/MSFT0101:00/{name}/{name}0", name) for name in ("tpm", "tpmrm")]
+VIRTUAL_TPM = [device(f"/devices/virtual/tpm/tpm{n}", "tpm") for n in (1, 2)]
+CONTROLLER, CONTROLLER_2 = (
+    device(f"/devices/pci0000:00/0000:0{n}:00.0/nvme/nvme{n}", "nvme") for n in (1, 2)
+)
+NAMESPACES = [device(f"{CONTROLLER.devpath}/nvme1n{n}", "block") for n in (1, 2)]
+NG = [device(f"{CONTROLLER.devpath}/ng1n{n}", "nvme-generic") for n in (1, 2)]
+_HEADS = "/devices/virtual/nvme-subsystem/nvme-subsys1"
+HEADS = [
+    attrs.evolve(device(f"{_HEADS}/{name}", subsystem), within=(place, CONTROLLER_2.devpath))
+    for place in [CONTROLLER.devpath]
+    for name, subsystem in (
+        ("nvme3n1", "block"),
+        ("nvme3n1/nvme3n1p1", "block"),
+        ("ng3n1", "nvme-generic"),
+        ("nvme3n2", "block"),
+    )
+]
 PARTITIONS = [device(f"/devices/virtual/block/sda/sda{n}", "block") for n in (1, 2)]
 
 
@@ -58,6 +83,19 @@ def dealt(
         (PORTS[0], ADAPTER),
         (DISK, PARTITIONS[0]),
         (PARTITIONS[0], DISK),
+        *permutations([SCSI_DISK, SG], 2),
+        *permutations([SCSI_PARTITION, SG], 2),
+        *permutations([SG, BSG], 2),
+        *permutations([SG, TAPE[0]], 2),
+        *permutations(TAPE, 2),
+        *permutations(TPM, 2),
+        *permutations([NAMESPACES[0], NG[0]], 2),
+        *permutations([NAMESPACES[0], CONTROLLER], 2),
+        *permutations([NG[0], CONTROLLER], 2),
+        *permutations(HEADS[:3], 2),
+        *permutations([HEADS[0], CONTROLLER_2], 2),
+        *permutations([HEADS[1], CONTROLLER], 2),
+        *permutations([HEADS[2], CONTROLLER], 2),
     ],
 )
 def test_views_of_one_device_are_not_given_to_two_resources(
@@ -81,12 +119,21 @@ def test_views_of_one_device_are_not_given_to_two_resources(
         (PARTITIONS[0], PARTITIONS[1]),
         (RENDER, I2C),
         (CARD, OTHER_GPU),
+        (SCSI_DISK, OTHER_SG),
+        (SG, OTHER_SG),
+        (NAMESPACES[0], NAMESPACES[1]),
+        (NAMESPACES[0], NG[1]),
+        (NG[0], NG[1]),
+        (HEADS[0], HEADS[3]),
+        (CONTROLLER, CONTROLLER_2),
+        (NAMESPACES[0], CONTROLLER_2),
+        (VIRTUAL_TPM[0], VIRTUAL_TPM[1]),
     ],
 )
 def test_parts_beside_each_other_are_devices_of_their_own(
     first: Candidate, second: Candidate
 ) -> None:
-    """Two ports of an adapter, two partitions, a card and its I2C bus, two cards."""
+    """Two ports, partitions or namespaces, a card and its I2C bus, two cards or disks."""
     _, found = dealt(
         ("a", {"name": first.name}), ("b", {"name": second.name}), candidates=[first, second]
     )
@@ -162,6 +209,28 @@ def test_of_a_whole_and_its_part_that_are_disputed_nobody_gets_either(
     ]
     candidates = [DISK, *PARTITIONS, OTHER_GPU]
     assert offered(*(claims[each] for each in order), candidates=candidates) == {"gpu"}
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+@pytest.mark.parametrize(
+    ("one", "other", "free"),
+    [
+        (SG, SCSI_DISK, OTHER_SG),
+        (NAMESPACES[0], NG[0], NG[1]),
+        (CONTROLLER, NG[0], DISK),
+        (HEADS[0], CONTROLLER, OTHER_GPU),
+    ],
+)
+def test_of_two_doors_to_one_device_that_are_disputed_nobody_gets_either(
+    order: tuple[int, ...], one: Candidate, other: Candidate, free: Candidate
+) -> None:
+    claims: list[tuple[str, Conditions]] = [
+        ("one", {"name": one.name}),
+        ("other", {"name": other.name}),
+        ("free", {"name": free.name}),
+    ]
+    mixed = [claims[each] for each in order]
+    assert offered(*mixed, candidates=[one, other, free]) == {"free"}
 
 
 def test_of_a_device_and_what_comes_along_that_are_disputed_nobody_gets_either() -> None:
