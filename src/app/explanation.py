@@ -6,7 +6,6 @@ from typing import Final, Literal
 import attrs
 
 from deviceplugin.domain.devices import Health
-from deviceplugin.domain.discovery.asking import ASKED
 from deviceplugin.domain.discovery.assortment import shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.explanation import absence
@@ -66,16 +65,15 @@ def of_device(findings: Sequence[Finding], ids: Mapping[str, str]) -> Iterator[L
     yield Line(_named(candidate), "title")
     for key, text in _facts(candidate):
         yield Line(f"  {key:<10} {text}")
-    others = [each for each in findings if each.resource != ASKED]
-    owners = [each for each in others if each.outcome is Outcome.OFFERED]
+    owners = [each for each in findings if each.outcome is Outcome.OFFERED]
     for each in owners:
         yield _offered(f"+ {each.resource} has it{_as(each, ids)}", each)
-    hosts = [each for each in others if each.outcome is Outcome.COMPANION]
+    hosts = [each for each in findings if each.outcome is Outcome.COMPANION]
     for each in hosts:
         yield Line(f"& {each.resource}: it {each.reason}", "good")
     if not owners and not hosts:
         yield Line("no resource has it", "bad")
-    for each in others:
+    for each in findings:
         if each.outcome not in {Outcome.OFFERED, Outcome.COMPANION}:
             tone: Tone = "bad" if each.outcome is Outcome.REFUSED else "plain"
             yield Line(f"- {each.resource}: {each}", tone)

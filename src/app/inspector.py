@@ -1,7 +1,7 @@
 """Looks at a machine as the plugin would, live or recorded, and serves nothing."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, cast
@@ -25,15 +25,15 @@ from deviceplugin.app.explanation import ids_of
 from deviceplugin.app.parts import parts_of
 from deviceplugin.app.probes import Probes
 from deviceplugin.app.settings import Configuration
-from deviceplugin.domain.discovery.asking import ASKED, asking, unknown
+from deviceplugin.domain.discovery.asking import asking, unknown
 from deviceplugin.domain.discovery.events import (
     DeviceUnwell,
     DirectoryUnreadable,
     EntryUnreadable,
 )
-from deviceplugin.domain.discovery.inquiry import Finding, Outcome, findings
+from deviceplugin.domain.discovery.inquiry import Finding, findings
 from deviceplugin.domain.discovery.matching import ResourceRule
-from deviceplugin.domain.discovery.rulebook import Rulebook
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
 from deviceplugin.domain.errors import InvalidValueError, ScanError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.host_use import HostUse
@@ -115,7 +115,7 @@ class Inspector:
 
     def findings(self) -> Findings:
         """Return how each device that is looked at fares with each resource."""
-        return self._found(*self.configuration.rules)
+        return self._found(self.scanner().sightings())
 
     def findings_of(self, path: str) -> Findings:
         """Return how the device at a host's path below /dev or /sys fares with each resource.
@@ -130,14 +130,11 @@ class Inspector:
             return self._found_by(path, asking(announced=[path]))
 
     def _found_by(self, path: str, asked: ResourceRule) -> Findings:
-        found = self._found(*self.configuration.rules, asked)
-        named = {
-            each.candidate.identity
-            for each in found.all
-            if each.resource == ASKED and each.outcome is not Outcome.RULED_OUT
-        }
+        sightings = self.scanner(asked).sightings()
+        named = {each.candidate.identity for each in sightings if asked in each.claims}
         if not named:
             raise InvalidValueError(unknown(path, self.nodes().dangling(path)))
+        found = self._found(sightings)
         own = tuple(each for each in found.all if each.candidate.identity in named)
         return attrs.evolve(found, all=own)
 
@@ -180,15 +177,13 @@ class Inspector:
         }
         return cast("SysfsScanner", Container(**parts).sysfs())
 
-    def _found(self, *rules: ResourceRule) -> Findings:
-        more = rules[len(self.configuration.rules) :]
+    def _found(self, sightings: Iterable[Sighting]) -> Findings:
         heard = MemoryJournal()
-        sightings = self.scanner(*more).sightings()
         tree, dispute = self._scanned(heard)
         for event in (*heard.of(DirectoryUnreadable), *heard.of(EntryUnreadable)):
             self.journal.record(event)
         return Findings(
-            all=findings(Rulebook(rules), sightings),
+            all=findings(self._rulebook(), sightings),
             ids=ids_of(
                 tree,
                 {each.device: each.reason for each in heard.of(DeviceUnwell)},
@@ -196,6 +191,10 @@ class Inspector:
             ),
             dispute=dispute,
         )
+
+    def _rulebook(self) -> Rulebook:
+        on_conflict = OnConflict(self.configuration.settings.on_conflict)
+        return Rulebook(self.configuration.rules, on_conflict=on_conflict)
 
     def _probed(self) -> frozenset[ResourceName]:
         return frozenset(each.resource for each in self.configuration.rules if each.probe)

@@ -109,9 +109,14 @@ def test_a_conflict_that_is_an_error_is_explained_too(place: Path, sysfs: FakeSy
     """Nobody gets the device then; who claims what is what the person has to know."""
     ended = explained(place, sysfs, "all", "--on-conflict", "error")
     assert ended.code == 0
-    assert "its device node already belongs to example.com/modem" in ended.out
+    assert "its device node already belongs to example.com/modem, so that nobody" in ended.out
     last = ended.out.splitlines()[-1]
     assert last.startswith("not offered: resources claim the same device: ")
+    modem = explained(place, sysfs, "modem", "--on-conflict", "error").out
+    assert modem.startswith("example.com/modem: 0 of 10 devices")
+    assert "/ttyUSB1): example.com/all claims it, too, so that nobody gets it\n" in modem
+    of_node = explained(place, sysfs, "/dev/ttyUSB1", "--on-conflict", "error").out
+    assert "no resource has it\n" in of_node
 
 
 def test_a_recording_explains_what_the_machine_does(place: Path, sysfs: FakeSysfs) -> None:
@@ -309,6 +314,20 @@ def test_what_comes_along_is_told_and_what_is_missing_too(place: Path, sysfs: Fa
     assert explained(place, sysfs, "/dev/card0").out.splitlines()[-1] == (
         "& example.com/gpu: it comes along with renderD0"
     )
+
+
+def test_a_node_that_all_of_a_preset_share_is_told_by_both_commands(
+    place: Path, sysfs: FakeSysfs
+) -> None:
+    """It comes along with each group, whether the resource is asked after or the node."""
+    sysfs.iommu_group(7, sysfs.pci("0000:3b:00.0", driver="vfio-pci"))
+    sysfs.child("7", subsystem="vfio", number=(511, 7), node="vfio/7")
+    sysfs.misc("vfio", 196, node="vfio/vfio")
+    (place / "plugin.yaml").write_text("version: 1\nresources: [{preset: vfio}]\n")
+    along = explained(place, sysfs, "vfio").out.splitlines()[-1]
+    assert along == "  & vfio (/devices/virtual/misc/vfio) comes along with 7"
+    last = explained(place, sysfs, "/dev/vfio/vfio").out.splitlines()[-1]
+    assert last == "& devices.local/vfio: it comes along with 7"
 
 
 def test_a_probe_is_asked_only_if_that_is_asked_for(config: Path, place: Path) -> None:

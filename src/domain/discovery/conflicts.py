@@ -4,9 +4,10 @@ Such a device is given to none of them, and nothing else suffers: neither the ot
 those resources nor what comes and goes meanwhile.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort
+from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.matching import ResourceRule
@@ -21,7 +22,9 @@ def dealt_out(
 ) -> tuple[Assortment, tuple[Skip, ...]]:
     """Return who gets what, and which devices nobody gets because several resources claim them.
 
-    Of a conflict of two, such as a disk and its partition, neither is given.
+    Of a conflict of two, such as a disk and its partition, neither is given. Of each device that
+    is withheld there is a reason for every resource that claims it; those that are contested are
+    of the resources that would not have got it anyway.
     """
     dealt = assort(rules, seen, guests, staying)
     if rules.on_conflict is not OnConflict.ERROR:
@@ -30,13 +33,43 @@ def dealt_out(
     rule_of = {rule.resource: rule for rule in rules}
     at = {each.candidate.identity: each.candidate for each in seen}
     while contested := [each for each in dealt.skips if each.is_contested]:
+        rivals = {
+            skip: frozenset(_rivals(at[skip.place], skip.owner, dealt, rule_of, guests))
+            for skip in contested
+        }
+        barred = {skip.place for skip in contested}.union(*rivals.values())
         disputed += contested
-        barred = {each.place for each in contested}
-        for skip in contested:
-            barred.update(_rivals(at[skip.place], skip.owner, dealt, rule_of, guests))
+        disputed += (
+            each for each in dealt.skips if each.place in barred and not each.is_contested
+        )
+        disputed += _lost(dealt, rivals)
         seen = [each for each in seen if each.candidate.identity not in barred]
         dealt = assort(rules, seen, guests, staying)
     return dealt, tuple(disputed)
+
+
+def _lost(dealt: Assortment, rivals: Mapping[Skip, frozenset[str]]) -> Iterator[Skip]:
+    """Yield why those that would have had the devices do not get them either."""
+    by_place: dict[str, list[Skip]] = defaultdict(list)
+    for skip, places in rivals.items():
+        for place in {skip.place, *places}:
+            by_place[place].append(skip)
+    for resource, candidates in dealt.found.items():
+        for candidate in candidates:
+            others = [
+                each for each in by_place.get(candidate.identity, ()) if each.resource != resource
+            ]
+            if others:
+                reason = " and ".join(dict.fromkeys(_claim(candidate, each) for each in others))
+                device, place = shown(candidate), candidate.identity
+                yield Skip(resource=resource, device=device, reason=reason, place=place)
+
+
+def _claim(candidate: Candidate, other: Skip) -> str:
+    """Return what another resource claims, because of which one is lost."""
+    if other.place == candidate.identity:
+        return f"{other.resource} claims it, too"
+    return f"{other.resource} claims {other.device}, which cannot be had beside it"
 
 
 def _rivals(

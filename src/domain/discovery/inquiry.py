@@ -1,6 +1,6 @@
 """How each device fares with each resource: the answer to "why not mine?"."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from enum import Enum
 
 import attrs
@@ -12,6 +12,7 @@ from deviceplugin.domain.discovery.conditions import Miss
 from deviceplugin.domain.discovery.health import ailments
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.discovery.units import grouped as units_of
 from deviceplugin.domain.resources import ResourceName
 
 
@@ -50,11 +51,16 @@ class Finding:
 def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, ...]:
     """Return a finding for each rule and device, in the order of the rules, then of the devices.
 
-    Whatever the rules need to know of a device must be known.
+    Whatever the rules need to know of a device must be known. Who made the sightings may have had
+    more rules, to see more: what those match is nobody's for that.
     """
-    seen = sorted(sightings, key=lambda each: each.candidate.identity)
+    asked = {rule.resource for rule in rules}
+    seen = sorted(
+        (_by_rules_of(asked, each) for each in sightings),
+        key=lambda each: each.candidate.identity,
+    )
     found = arrange(rules, seen)
-    refused = {(skip.resource, skip.device): skip.reason for skip in found.skips}
+    refused = _refused(rules, seen, found)
     offered = {
         (rule.resource, candidate.identity): (
             "; ".join((*each.troubles, *ailments(candidate, rule.unmet(candidate), None))),
@@ -77,13 +83,14 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
                 reason=taken[0],
                 lead=taken[1],
             )
-        reason = refused.get((resource, shown(candidate)))
-        if reason is not None:
-            outcome = Outcome.REFUSED
-            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+        reason = refused.get((resource, candidate.identity), "")
         hosts = along.get((resource, candidate.identity))
         if hosts:
-            outcome, reason = Outcome.COMPANION, f"comes along with {', '.join(hosts)}"
+            alone = f"; not offered alone: {reason}" if reason else ""
+            outcome, reason = Outcome.COMPANION, f"comes along with {', '.join(hosts)}{alone}"
+            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+        if reason:
+            outcome = Outcome.REFUSED
             return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
         return Finding(
             resource=resource,
@@ -94,6 +101,40 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
         )
 
     return tuple(finding(rule, each) for rule in rules for each in seen)
+
+
+def _by_rules_of(resources: Container[ResourceName], sighting: Sighting) -> Sighting:
+    """Return a sighting as if only the rules of these resources had been asked."""
+    claims, fits = sighting.claims, sighting.fits
+    return Sighting(
+        sighting.candidate,
+        tuple(rule for rule in claims if rule.resource in resources),
+        tuple(fit for fit in fits if fit[0] in resources),
+    )
+
+
+def _refused(
+    rules: Rulebook, seen: Sequence[Sighting], found: Arrangement
+) -> Mapping[tuple[ResourceName, str], str]:
+    """Return why devices that match are not offered; what is said of a group is so of all."""
+    disputed = [
+        attrs.evolve(skip, reason=f"{skip.reason}, so that nobody gets it")
+        for skip in found.disputed
+    ]
+    skips = (*found.skips, *disputed)
+    reasons = {(skip.resource, skip.place): skip.reason for skip in skips if skip.place}
+    of_units = {(skip.resource, skip.device): skip.reason for skip in skips if not skip.place}
+    for rule in rules if of_units else ():
+        dealt = (
+            each.candidate
+            for each in seen
+            if rule in each.claims and (rule.resource, each.candidate.identity) not in reasons
+        )
+        for members, _ in units_of(rule, dealt):
+            reason = of_units.get((rule.resource, shown(members[0])))
+            if reason is not None:
+                reasons.update({(rule.resource, each.identity): reason for each in members})
+    return reasons
 
 
 def _along(found: Arrangement) -> Mapping[tuple[ResourceName, str], Sequence[str]]:
