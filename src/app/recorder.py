@@ -8,7 +8,6 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.recorded import NotedHostUse, NotedNodes, vacant, write
 from deviceplugin.adapters.sysfs.recording import Questions, beside, taken
 from deviceplugin.app.inspector import CONFIGURATION, Inspector
-from deviceplugin.app.settings import PRESETS
 from deviceplugin.domain.discovery.asking import asking
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Sighting
@@ -44,7 +43,7 @@ class Recorder:
         below = taken(sys_root, self._asked)
         entries: dict[str, Entry] = {f"/sys{path}": entry for path, entry in below.items()}
         recording = Recording({**entries, **self._nodes.entries()}, uses=self._host.uses())
-        configuration = self._configuration()
+        configuration = self.inspector.configuration.text
         if mask:
             hidden = beside(sys_root, below, FILES)
             more = [secret for path, text in hidden for secret in held(path, text)]
@@ -72,8 +71,3 @@ class Recorder:
             host=self._host,
             journal=self._journal,
         ).sightings()
-
-    def _configuration(self) -> str:
-        """Return the text of the configuration's file; nothing where presets are used."""
-        source = self.inspector.configuration.source
-        return "" if source == PRESETS else Path(source).read_text(encoding="utf-8")

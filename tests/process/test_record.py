@@ -41,6 +41,19 @@ def test_a_recording_is_looked_at_by_its_name_alone(place: Path) -> None:
     assert scanned(place, "--root", "copy") == scanned(place, *live)
 
 
+def test_a_configuration_that_can_be_read_but_once_comes_along(place: Path) -> None:
+    """From a pipe: what a shell hands over has been read when the machine was looked at."""
+    live = ("--root", str(machine(place)))
+    piped = ("sh", "-c", 'cat plugin.yaml | "$@"', "sh", *DEVICEPLUGIN)
+    for more in ((), ("--mask",)):
+        copy = f"copy{''.join(more)}"
+        arguments = ("record", copy, *more, *live, "--config", "/dev/stdin")
+        ended = ran(*piped, *arguments, place=place)
+        assert (ended.code, ended.err) == (0, "")
+        assert (place / copy / "plugin.yaml").read_text() == RULES
+    assert scanned(place, "--root", "copy") == scanned(place, *live, "--config", "plugin.yaml")
+
+
 def test_this_machine_can_be_recorded(place: Path) -> None:
     """By anybody; with the shipped configurations, what is found in the copy is found live."""
     ended = ran(*DEVICEPLUGIN, "record", "copy", place=place)

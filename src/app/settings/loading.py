@@ -24,13 +24,15 @@ PRESETS: Final = "presets"
 class Configuration:
     """How the plugin runs and what it offers, and where that is written.
 
-    `source` names that to people; `path` is its file, if it is one.
+    `source` names that to people; `path` is its file, if it is one, and `text` what was read of
+    it: a pipe is read once.
     """
 
     settings: Settings
     rules: tuple[ResourceRule, ...]
     source: str
     path: str | None = None
+    text: str = attrs.field(default="", eq=False, repr=False)
 
 
 def load(
@@ -45,15 +47,21 @@ def load(
     path = path or environ.get(CONFIG_VARIABLE) or None
     given, faults = _given(environ, flags)
     reader = Reader(path or PRESETS)
+    text = ""
     try:
-        keys: Mapping[str, Node] = {} if path is None else _document(reader, read_file(path))
+        keys: Mapping[str, Node] = {}
+        if path is not None:
+            text = read_file(path)
+            keys = _document(reader, text)
         settings = Settings(**{**_in_file(reader, keys), **given})
         rules = _rules(reader, keys, settings.domain)
     except InvalidConfigurationError as error:
         raise InvalidConfigurationError([*faults, *error.faults]) from error
     if faults or reader.faults:
         raise InvalidConfigurationError([*faults, *reader.faults])
-    return Configuration(settings=settings, rules=rules, source=reader.source, path=path)
+    return Configuration(
+        settings=settings, rules=rules, source=reader.source, path=path, text=text
+    )
 
 
 def _given(
