@@ -1,12 +1,19 @@
 """Reads what a configuration says of a resource's health."""
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
 from yaml.nodes import Node, SequenceNode
 
 from deviceplugin.app.settings.reader import Reader
-from deviceplugin.app.settings.shapes import ATTRIBUTE, Schema, listed, one_or_listed
+from deviceplugin.app.settings.shapes import (
+    ATTRIBUTE,
+    Schema,
+    anchored,
+    listed,
+    one_or_listed,
+)
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.health import LONGEST, SHORTEST, Probe, probe_seconds
 from deviceplugin.domain.discovery.matching import MOST_LOOKS
@@ -14,6 +21,10 @@ from deviceplugin.domain.errors import InvalidValueError
 
 _SECONDS: Final = ("interval", "timeout")
 _PATH: Final[Schema] = {"type": "string", "pattern": r"^/"}
+_BLANKS: Final = " \t\n\r\f\v"
+_PROGRAM: Final[Schema] = {"type": "string", "pattern": anchored(r"/[^ \t\n\r\f\v]*")}
+_SHOWN: Final = 160
+"""What is longer is not written out as a list."""
 _DURATION: Final[Schema] = {"type": "number", "minimum": SHORTEST, "maximum": LONGEST}
 _LOOKS: Final[Schema] = {"type": "integer", "minimum": 1, "maximum": MOST_LOOKS}
 _PROBE: Final[Schema] = {
@@ -22,7 +33,7 @@ _PROBE: Final[Schema] = {
     "properties": {
         "command": {
             "description": "run without a shell: it ends with 0 while the device is well",
-            "anyOf": [_PATH, {**listed({"type": "string"}), "prefixItems": [_PATH]}],
+            "anyOf": [_PROGRAM, {**listed({"type": "string"}), "prefixItems": [_PATH]}],
         },
         "file": {"description": "its text is 'healthy' while the device is well", **_PATH},
         "interval": {"description": "seconds from one question to the next", **_DURATION},
@@ -37,8 +48,7 @@ def _read_probe(reader: Reader, node: Node) -> Probe | None:
     keys = reader.mapping(node, optional=("command", "file", *_SECONDS))
     parts: dict[str, Any] = {}
     if "command" in keys:
-        texts = [reader.text(each) for each in _texts(reader, keys["command"])]
-        parts["command"] = tuple(text for text in texts if text is not None)
+        parts["command"] = _read_command(reader, keys["command"])
     if "file" in keys:
         parts["file"] = reader.text(keys["file"])
     for key in _SECONDS:
@@ -47,6 +57,26 @@ def _read_probe(reader: Reader, node: Node) -> Probe | None:
     if len(reader.faults) > before:
         return None
     return reader.checked(node, parts, lambda given: Probe(**given))
+
+
+def _read_command(reader: Reader, node: Node) -> tuple[str, ...]:
+    """Return a program and what it is told; a single text is the program's path."""
+    if isinstance(node, SequenceNode):
+        texts = [reader.text(each) for each in reader.items(node)]
+    else:
+        texts = [reader.parsed(node, _program)]
+    return tuple(text for text in texts if text is not None)
+
+
+def _program(text: str) -> str:
+    """Return a path that is no command line, which nobody would take apart."""
+    if any(each in text for each in _BLANKS):
+        listed_out = f", as in {json.dumps(text.split())}" if len(text) <= _SHOWN else ""
+        raise InvalidValueError(
+            "command: no shell takes a text apart at its blanks: write a list, the program first"
+            f"{listed_out}"
+        )
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -43,12 +43,24 @@ def test_one_word_is_a_list_of_one() -> None:
     assert found.changing == {"state"}
 
 
+def test_a_program_with_a_blank_in_its_path_is_the_first_of_a_list() -> None:
+    """Where each entry is one word, whatever is in it."""
+    (found,), faults = read("  probe: {command: [/opt/my tools/check, -v, a b]}\n")
+    assert faults == []
+    assert found.probe == Probe(command=("/opt/my tools/check", "-v", "a b"))
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("  probe: {}\n", "4:10: probe: needs either 'command' or 'file'"),
         ("  probe: {command: []}\n", "4:10: probe: needs either 'command' or 'file'"),
         ("  probe: {command: check}\n", "4:10: probe: must be an absolute path"),
+        (
+            "  probe: {command: '/bin/test -e {node}'}\n",
+            'write a list, the program first, as in ["/bin/test", "-e", "{node}"]',
+        ),
+        (f"  probe: {{command: /bin/x {'y' * 160}}}\n", "4:20: command: no shell takes a text"),
         ("  probe: {file: '/run/{what}'}\n", "4:10: probe: {what} must be one of {id}, {name}"),
         ("  probe: {file: /run/x, every: 5}\n", "4:25: unknown key 'every'"),
         ("  probe: {file: /run/x, interval: soon}\n", "4:35: must be a number"),

@@ -266,7 +266,10 @@ LOOKS: Final[Sequence[Json]] = [1, 3, 1000, 0, 1001, -1, "2", *ODD]
 PROBE: Final[Drawn] = few(
     {
         "command": one_of(
-            ["/bin/x", "x", ["/bin/x", "{node}"], ["x", "/y"], ["/x", 1], ["/x", ""], *ODD]
+            [
+                *("/bin/x", "x", "/bin/x -e", "/x\t1", "/x\n", ["/a b", "c d"]),
+                *(["/bin/x", "{node}"], ["x", "/y"], ["/x", 1], ["/x", ""], *ODD),
+            ]
         ),
         "file": one_of(["/run/{id}", "run", "/run/x", *ODD]),
         "interval": one_of([0.1, 5, 86400, 0, 86401, "5", *ODD]),
