@@ -1,6 +1,7 @@
 """Reads what a configuration says under `with`: what comes along with each device."""
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,7 +20,8 @@ from deviceplugin.app.settings.shapes import (
 )
 from deviceplugin.domain.devices import DeviceNode
 from deviceplugin.domain.discovery.alternatives import Alternative
-from deviceplugin.domain.discovery.conditions import demand
+from deviceplugin.domain.discovery.conditions import FactCondition, pattern
+from deviceplugin.domain.discovery.expectations import AnyOf
 from deviceplugin.domain.discovery.facts import Fact, Kind
 from deviceplugin.domain.discovery.provision import Companion, Relation, node_path_template
 
@@ -64,7 +66,8 @@ def read_companion(reader: Reader, node: Node) -> Companion | None:
 
 def _read_wanted(reader: Reader, word: str, node: Node) -> Alternative | None:
     if word == "node":
-        return reader.parsed(node, lambda text: Alternative((demand(_NODE, text),)))
+        path = reader.pattern(node, partial(pattern, _NODE))
+        return Alternative((FactCondition(_NODE, AnyOf([path])),)) if path else None
     return read_alternative(reader, node)
 
 

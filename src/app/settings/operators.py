@@ -50,7 +50,7 @@ def _patterns(reader: Reader, fact: Fact, node: Node) -> list[Pattern]:
     values: Sequence[Node] = reader.items(node) if isinstance(node, SequenceNode) else [node]
     if isinstance(node, SequenceNode) and not node.value:
         reader.note(node, "needs at least one value")
-    found = (reader.parsed(each, partial(pattern, fact)) for each in values)
+    found = (reader.pattern(each, partial(pattern, fact)) for each in values)
     return [each for each in found if each]
 
 
@@ -95,7 +95,7 @@ def _not_in(reader: Reader, fact: Fact, node: Node) -> Expectation | None:
 
 
 def _regex(reader: Reader, _: Fact, node: Node) -> Expectation | None:
-    regex = reader.parsed(node, Regex)
+    regex = reader.pattern(node, Regex)
     return AnyOf([regex]) if regex else None
 
 

@@ -31,6 +31,7 @@ READINGS: Final = {
     "value": "a default key",
 }
 """What YAML takes a single value for, by its tag."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _OCTAL: Final = re.compile(r"0[0-9]+")
 _SHOWN: Final = 20
 _REPEATED: Final = 256
@@ -44,7 +45,7 @@ def text_fault(node: ScalarNode) -> str | None:
     tag, value = _tag(node), node.value
     if tag == "null" and not value:
         return "must be text, and there is nothing"
-    if any("\ud800" <= letter <= "\udfff" for letter in value):
+    if _HALF.search(value):
         return "has half a character (a surrogate), which no file name can have"
     if tag == "str" and (node.style is not None or not _LIKE_A_NUMBER.fullmatch(value)):
         return None

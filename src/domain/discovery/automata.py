@@ -12,10 +12,9 @@ from deviceplugin.domain.errors import InvalidValueError
 
 MAX_STATES: Final = 1000
 """Largest automaton: `{m,n}` makes as many copies of what it follows."""
-MAX_BUILDS: Final = 50 * MAX_STATES
-"""Most parts that are built: what is empty makes no states, however often it is repeated."""
-_MAX_STEPS_KNOWN: Final = 4096
-"""Steps of the automaton that are remembered at most."""
+_ROOM: Final = 256
+_ROOM_EACH: Final = 32
+"""Numbers of states in the steps that are remembered: any automaton's, and more for each state."""
 
 Test = Callable[[str], bool]
 """Says whether one character will do."""
@@ -29,85 +28,124 @@ class _State:
     onward: tuple[int, ...]
 
 
+States = list[_State]
+"""States in the making."""
+
+
 @attrs.frozen
 class Part:
-    """A piece of an expression: `build(states, after)` adds it and returns where it begins."""
+    """A piece of an expression: `build(states, after)` adds it and returns where it begins.
 
-    build: Callable[["States", int], int]
+    `size` is how many states that adds, known without adding any. One of none fits the empty text
+    alone. Raises `InvalidValueError` if they are too many.
+    """
 
+    size: int
+    build: Callable[[States, int], int]
 
-class States(list[_State]):
-    """States in the making."""
-
-    _builds = 0
-
-    def note_build(self) -> None:
-        """Count one more part that is built. Raises `InvalidValueError` if they are too many."""
-        self._builds += 1
-        if self._builds > MAX_BUILDS:
-            raise _too_large()
-
-    def put(self, test: Test | None, *onward: int) -> int:
-        """Add a state and return its number."""
-        if len(self) >= MAX_STATES:
-            raise _too_large()
-        self.append(_State(test, onward))
-        return len(self) - 1
+    def __attrs_post_init__(self) -> None:
+        """Refuse what is too large before anything of it is built."""
+        if self.size >= MAX_STATES:
+            raise InvalidValueError("it is too large: repeat less")
 
 
-def _too_large() -> InvalidValueError:
-    return InvalidValueError("it is too large: repeat less")
+EMPTY: Final = Part(0, lambda _, after: after)
+"""Nothing, however often it is repeated."""
+
+
+def _put(states: States, test: Test | None, *onward: int) -> int:
+    """Add a state and return its number."""
+    states.append(_State(test, onward))
+    return len(states) - 1
 
 
 def one(test: Test) -> Part:
     """Return a part that is one character."""
-    return Part(lambda states, after: states.put(test, after))
+    return Part(1, lambda states, after: _put(states, test, after))
 
 
 def sequence(parts: Sequence[Part]) -> Part:
     """Return one part after the other."""
+    some = [part for part in parts if part.size]
+    if len(some) <= 1:
+        return some[0] if some else EMPTY
 
     def build(states: States, after: int) -> int:
-        states.note_build()
-        for part in reversed(parts):
+        for part in reversed(some):
             after = part.build(states, after)
         return after
 
-    return Part(build)
+    return Part(sum(part.size for part in some), build)
 
 
 def either(parts: Sequence[Part]) -> Part:
     """Return a choice of parts."""
+    if not any(part.size for part in parts):
+        return EMPTY
 
     def build(states: States, after: int) -> int:
-        return states.put(None, *(part.build(states, after) for part in parts))
+        return _put(states, None, *(part.build(states, after) for part in parts))
 
-    return Part(build)
+    return Part(1 + sum(part.size for part in parts), build)
 
 
 def _any_number(part: Part) -> Part:
     def build(states: States, after: int) -> int:
-        loop = states.put(None)
+        loop = _put(states, None)
         states[loop].onward = (part.build(states, loop), after)
         return loop
 
-    return Part(build)
+    return Part(1 + part.size, build)
 
 
 def repeated(part: Part, low: int, high: int | None) -> Part:
     """Return the part `low` to `high` times; None: without end."""
+    if not part.size or high == 0:
+        return EMPTY
+    more = _any_number(part) if high is None else _at_most(part, high - low)
+    return sequence([_times(part, low), more])
 
+
+def _times(part: Part, times: int) -> Part:
     def build(states: States, after: int) -> int:
-        here = after if high is not None else _any_number(part).build(states, after)
-        for _ in range((high or low) - low):
-            states.note_build()
-            here = states.put(None, part.build(states, here), after)
-        for _ in range(low):
-            states.note_build()
-            here = part.build(states, here)
+        for _ in range(times):
+            after = part.build(states, after)
+        return after
+
+    return part if times == 1 else Part(times * part.size, build)
+
+
+def _at_most(part: Part, times: int) -> Part:
+    def build(states: States, after: int) -> int:
+        here = after
+        for _ in range(times):
+            here = _put(states, None, part.build(states, here), after)
         return here
 
-    return Part(build)
+    return Part(times * (part.size + 1), build)
+
+
+@attrs.define
+class _Steps:
+    """Where each state leads by each letter, as far as it was seen and there is room."""
+
+    room: int
+    known: dict[tuple[frozenset[int], str], frozenset[int]] = attrs.field(
+        factory=dict[tuple[frozenset[int], str], frozenset[int]], init=False
+    )
+    _held: int = attrs.field(default=0, init=False)
+
+    def keep(self, here: frozenset[int], letter: str, there: frozenset[int]) -> None:
+        """Remember where it leads; of what was known before, all is let go if it is too much."""
+        self._held += 1 + len(there)
+        if self._held > self.room:
+            self.known.clear()
+            self._held = 1 + len(there)
+        self.known[here, letter] = there
+
+
+def _steps(automaton: "Automaton") -> _Steps:
+    return _Steps(_ROOM + _ROOM_EACH * len(automaton.states))
 
 
 @attrs.frozen
@@ -117,20 +155,18 @@ class Automaton:
     states: Sequence[_State]
     start: frozenset[int]
     final: int
-    _known: dict[tuple[frozenset[int], str], frozenset[int]] = attrs.field(
-        factory=dict[tuple[frozenset[int], str], frozenset[int]], eq=False
+    _steps: _Steps = attrs.field(
+        init=False, eq=False, repr=False, default=attrs.Factory(_steps, takes_self=True)
     )
 
     def accepts(self, value: str) -> bool:
         """Say whether the whole value leads to the end."""
-        here = self.start
+        here, known = self.start, self._steps.known
         for letter in value:
-            there = self._known.get((here, letter))
+            there = known.get((here, letter))
             if there is None:
                 there = self._step(here, letter)
-                if len(self._known) >= _MAX_STEPS_KNOWN:
-                    self._known.clear()
-                self._known[here, letter] = there
+                self._steps.keep(here, letter, there)
             here = there
             if not here:
                 return False
@@ -157,8 +193,8 @@ def _reached(states: Sequence[_State], begin: Iterable[int]) -> frozenset[int]:
 
 
 def automaton(part: Part) -> Automaton:
-    """Return the automaton of a part. Raises `InvalidValueError` if it would be too large."""
-    states = States()
-    final = states.put(None)
+    """Return the automaton of a part: it has one state more."""
+    states: States = []
+    final = _put(states, None)
     start = part.build(states, final)
     return Automaton(states, _reached(states, [start]), final)

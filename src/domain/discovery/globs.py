@@ -15,7 +15,6 @@ from deviceplugin.domain.errors import InvalidValueError
 
 MAX_PATTERN: Final = 4096
 """Longest pattern: no value that sysfs shows as text is longer."""
-_BRACKETS: Final = re.compile(r"\[(!?+)(.[^\]]*)\]", re.DOTALL)
 _SPAN: Final = re.compile(r".-.|.", re.DOTALL)
 _NEVER: Final = "(?!)"
 
@@ -35,6 +34,12 @@ class Pattern(Protocol):
         """Whether it fits nothing but its own text."""
         ...
 
+    @property
+    @abstractmethod
+    def weight(self) -> int:
+        """How much it takes to make and to keep: of what is literal, nothing to speak of."""
+        ...
+
     @abstractmethod
     def fits(self, value: str) -> bool:
         """Say whether the whole of `value` looks like this."""
@@ -51,7 +56,14 @@ def literally(text: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
 
 
-def _compiled(glob: "Glob") -> re.Pattern[str]:
+def _weight(text: str) -> int:
+    return 0 if is_literal(text) else len(text)
+
+
+def _compiled(glob: "Glob") -> re.Pattern[str] | None:
+    """Return what a value is compared with; None where it is the text itself."""
+    if is_literal(glob.text):
+        return None
     return re.compile(_translated(glob.text[:MAX_PATTERN]), re.DOTALL)
 
 
@@ -63,7 +75,7 @@ class Glob:
     """
 
     text: str
-    _regex: re.Pattern[str] = attrs.field(
+    _regex: re.Pattern[str] | None = attrs.field(
         init=False, eq=False, repr=False, default=attrs.Factory(_compiled, takes_self=True)
     )
 
@@ -75,10 +87,17 @@ class Glob:
     @property
     def literal(self) -> bool:
         """Whether it fits nothing but its own text."""
-        return is_literal(self.text)
+        return self._regex is None
+
+    @property
+    def weight(self) -> int:
+        """A character each, of one with wildcards."""
+        return _weight(self.text)
 
     def fits(self, value: str) -> bool:
         """Say whether the whole of `value` looks like this."""
+        if self._regex is None:
+            return value == self.text
         return self._regex.fullmatch(value) is not None
 
 
@@ -108,6 +127,11 @@ class NodeGlob:
     def literal(self) -> bool:
         """Whether it fits nothing but its own text."""
         return is_literal(self.text)
+
+    @property
+    def weight(self) -> int:
+        """A character each, of one with wildcards."""
+        return _weight(self.text)
 
     def fits(self, value: str) -> bool:
         """Say whether the whole of `value` looks like this, part by part."""
@@ -142,19 +166,31 @@ def _translated(text: str) -> str:
 
 def _pieces(text: str) -> list[str]:
     """Return regular expressions for what stands between the stars."""
-    pieces, at = [""], 0
+    pieces: list[list[str]] = [[]]
+    at, last = 0, text.rfind("]")
     while at < len(text):
-        brackets = _BRACKETS.match(text, at)
-        if brackets:
-            pieces[-1] += _one_of(brackets[2], negated=bool(brackets[1]))
-            at = brackets.end()
-            continue
-        if text[at] == "*":
-            pieces.append("")
+        letter = text[at]
+        # Behind the last "]" nothing is closed: to look for it each time would take for ever.
+        end = _closing(text, at) if letter == "[" and at < last else -1
+        if end >= 0:
+            negated = text[at + 1] == "!"
+            pieces[-1].append(_one_of(text[at + 1 + negated : end], negated=negated))
+            at = end
+        elif letter == "*":
+            pieces.append([])
         else:
-            pieces[-1] += "." if text[at] == "?" else re.escape(text[at])
+            pieces[-1].append("." if letter == "?" else re.escape(letter))
         at += 1
-    return pieces
+    return ["".join(piece) for piece in pieces]
+
+
+def _closing(text: str, at: int) -> int:
+    """Return where the `[` at a place is closed; -1 if it is not.
+
+    What comes first in brackets is a letter, also a `]`.
+    """
+    first = at + 1 + text.startswith("!", at + 1)
+    return text.find("]", first + 1)
 
 
 def _one_of(letters: str, *, negated: bool) -> str:

@@ -228,6 +228,11 @@ class Regex:
         """Whether it fits nothing but its own text: that is not looked for."""
         return False
 
+    @property
+    def weight(self) -> int:
+        """As many as its automaton has states."""
+        return len(self._automaton.states)
+
     def fits(self, value: str) -> bool:
         """Say whether the whole of `value` looks like this."""
         return self._automaton.accepts(value)

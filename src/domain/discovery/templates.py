@@ -68,6 +68,8 @@ class Place:
 
 
 def _parts(template: "Template") -> tuple[str | Place, ...]:
+    if len(template.text) > MAX_TEMPLATE:
+        raise InvalidValueError(f"must not be longer than {MAX_TEMPLATE} letters")
     parts: list[str | Place] = []
     end = 0
     for found in _PLACE.finditer(template.text):
@@ -116,8 +118,6 @@ class Template:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what could never be of use."""
-        if len(self.text) > MAX_TEMPLATE:
-            raise InvalidValueError(f"must not be longer than {MAX_TEMPLATE} letters")
         own = "".join(part for part in self.parts if isinstance(part, str))
         if not self.text.isprintable():
             raise InvalidValueError(f"{self.text!r}: must be printable text on one line")

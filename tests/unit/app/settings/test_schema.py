@@ -523,8 +523,14 @@ UNSAYABLE: Final[Mapping[str, Sequence[str]]] = {
         "version: 1\nresources: [{name: x, match: [{usb: {interface: 010}}]}]",
         "version: 1\nresources: [{name: x, match: [{name: yes}]}]",
     ],
-    "tags, and aliases that repeat more than 50,000 values": [
+    "patterns that are too large together": [
+        "version: 1\nresources: [{name: x, match: [{name: ["
+        + ", ".join(["'" + "*a" * 2000 + "'"] * 26)
+        + "]}]}]",
+    ],
+    "tags, and aliases that repeat more than 50,000 values or 2 MiB of text": [
         "version: !!int 1\ndomain: !mine x.y\n",
+        f"version: 1\nresources: [{{preset: kvm, changing: [&a '{'x' * 900_000}', *a, *a]}}]",
         "version: 1\nresources: [{name: x, match: [&a [{name: x}]], exclude: *a}]",
     ],
     "a file of more than 1 MiB, of more than 50,000 values, or nested deeper than 16": [

@@ -2,6 +2,7 @@
 
 from fnmatch import fnmatchcase
 from time import process_time
+from typing import SupportsIndex
 
 import pytest
 from hypothesis import given
@@ -54,6 +55,47 @@ def test_no_pattern_takes_for_ever(pattern: str) -> None:
     glob, begin = Glob(pattern), process_time()
     assert not glob.fits("a" * 4096)
     assert process_time() - begin < 1
+
+
+class Watched(str):
+    """Text that counts how many of its letters are looked at when something is looked for."""
+
+    __slots__ = ()
+    seen = 0
+
+    def find(
+        self, sub: str, start: SupportsIndex | None = None, end: SupportsIndex | None = None, /
+    ) -> int:
+        """Count the letters up to what is found, or all that follow."""
+        found = super().find(sub, start, end)
+        Watched.seen += (len(self) if found < 0 else found) - int(start or 0)
+        return found
+
+    def __getitem__(self, key: SupportsIndex | slice) -> "Watched":
+        """Count the letters that are taken."""
+        taken = Watched(super().__getitem__(key))
+        Watched.seen += len(taken)
+        return taken
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 4000, "[a" * 2000, "[!" * 2000, "[]" * 2000, "[" * 3998 + "a]", "*[ab]" * 800]
+)
+def test_making_one_looks_at_each_letter_a_few_times(text: str) -> None:
+    """Whatever is never closed: the work grows as the text does."""
+    Watched.seen = 0
+    Glob(Watched(text))
+    assert len(text) <= Watched.seen <= 6 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"), [("ttyUSB0", 0), ("ttyUSB*", 7), ("/dev/kvm", 0), ("/dev/[ab]x?", 11)]
+)
+def test_a_glob_weighs_what_it_takes_to_make_it(text: str, weight: int) -> None:
+    """A character each, if it has wildcards; text alone is only compared."""
+    glob = NodeGlob(text) if text.startswith("/") else Glob(text)
+    assert glob.weight == weight
+    assert glob.literal == (weight == 0)
 
 
 @pytest.mark.parametrize("text", ["", "x" * (MAX_PATTERN + 1)])
