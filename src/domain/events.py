@@ -237,10 +237,7 @@ class ScanRecovered(Event):
 
 
 @attrs.frozen(kw_only=True)
-class DeviceSkipped(Event):
-    """Something matched a rule but cannot be offered, for the reason given."""
+class ScanReturned(Event):
+    """The author's scan came back by itself, which ends the plugin in order."""
 
-    level: ClassVar[Level] = "debug"
-    resource: ResourceName
-    device: str
     reason: str

@@ -4,19 +4,23 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Final
 
 import attrs
 
 from deviceplugin.app.use_cases.author_code import run_either
+from deviceplugin.app.use_cases.author_place import located_reason
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.within import within
-from deviceplugin.domain.errors import StoppedError, reason_of
-from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
+from deviceplugin.domain.errors import StoppedError
+from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered, ScanReturned
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.timing import Backoff
+
+_RETURNED: Final = "it came to its end, and the plugin with it; a scan that is to go on loops"
 
 
 @attrs.define(kw_only=True)
@@ -66,9 +70,10 @@ class RunScanner:
             return False
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
             self._failures += 1
-            reason = reason_of(error)
+            reason = located_reason(error)
             self.journal.record(ScanFailed(reason=reason, failures=self._failures))
             return True
+        self.journal.record(ScanReturned(reason=_RETURNED))
         return False
 
     async def _back_off(self) -> None:

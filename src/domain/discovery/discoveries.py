@@ -12,6 +12,7 @@ from deviceplugin.domain.discovery.assortment import Skip, shown
 from deviceplugin.domain.discovery.events import (
     DeviceContested,
     DeviceDisputed,
+    DeviceSkipped,
     DeviceStaysHeld,
     ExclusionUndecided,
     NumaNodeUnknown,
@@ -24,7 +25,7 @@ from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.discovery.identity import Identities
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
-from deviceplugin.domain.events import DeviceSkipped, Event
+from deviceplugin.domain.events import Event
 from deviceplugin.domain.holds import NOTHING_HELD, Holds, Minded
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.sharing import shared

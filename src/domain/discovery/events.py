@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import attrs
 
-from deviceplugin.domain.events import DeviceSkipped, Event, Level, ResourceEvent
+from deviceplugin.domain.events import Event, Level, ResourceEvent
+from deviceplugin.domain.resources import ResourceName
 
 
 @attrs.frozen(kw_only=True)
@@ -13,6 +14,16 @@ class DirectoryUnreadable(Event):
 
     level: ClassVar[Level] = "warning"
     path: str
+    reason: str
+
+
+@attrs.frozen(kw_only=True)
+class DeviceSkipped(Event):
+    """Something matched a rule but cannot be offered, for the reason given."""
+
+    level: ClassVar[Level] = "debug"
+    resource: ResourceName
+    device: str
     reason: str
 
 

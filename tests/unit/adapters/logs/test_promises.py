@@ -52,6 +52,7 @@ PROMISED: Final = {
     "scan_ended": "seconds",
     "scan_failed": "reason failures",
     "scan_recovered": "",
+    "scan_returned": "reason",
     "serving_failed": "resource reason failures",
     "serving_failed_again": "resource reason failures",
     "stream_ended": "resource streams",

@@ -7,12 +7,12 @@ from functools import partial
 from deviceplugin.adapters.sysfs.files import Files, read_page
 from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.events import (
+    DeviceSkipped,
     DirectoryUnreadable,
     EntryForbidden,
     NumaNodeUnknown,
     ResourceUnmatched,
 )
-from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import Machine, found

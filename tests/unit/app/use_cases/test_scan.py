@@ -12,7 +12,7 @@ from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.domain.devices import DeviceInfo
-from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered
+from deviceplugin.domain.events import ScanDoubted, ScanFailed, ScanRecovered, ScanReturned
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.ports.driving.notifier import Notifier
@@ -89,6 +89,9 @@ async def test_a_scan_that_returns_ends_the_scanning() -> None:
         await running.task
         assert scanner.calls == 1
         assert len((await running.latest.next()).resources) == 1
+        (told,) = running.journal.events
+        assert isinstance(told, ScanReturned)
+        assert "loops" in told.reason
 
 
 async def test_a_scan_that_is_told_that_all_is_over_ends_the_scanning() -> None:
@@ -148,7 +151,7 @@ async def test_a_scan_that_fails_is_called_again_later_each_time_but_never_gives
         assert times[-1] > 3500
         failures = running.journal.of(ScanFailed)
         assert [event.failures for event in failures] == list(range(1, len(times) + 1))
-        assert failures[0].reason == "PermissionError: not as this user"
+        assert failures[0].reason.startswith("PermissionError: not as this user (test_scan.py:")
 
 
 async def test_a_scan_that_meets_something_cancelled_has_failed_and_not_ended() -> None:

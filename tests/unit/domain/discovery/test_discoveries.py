@@ -11,6 +11,7 @@ from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.events import (
     DeviceContested,
+    DeviceSkipped,
     EntryUnreadable,
     NumaNodeUnknown,
     OptionalResourceUnmatched,
@@ -18,7 +19,6 @@ from deviceplugin.domain.discovery.events import (
 )
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
-from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import rule
 
