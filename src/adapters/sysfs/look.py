@@ -21,6 +21,7 @@ from deviceplugin.adapters.sysfs.walk import Entry
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
+from deviceplugin.domain.discovery.traits import NO_TRAITS
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
 from deviceplugin.domain.ports.driven.host_use import HostUse
 
@@ -131,6 +132,7 @@ class Look:
             iommu_group=ancestry.iommu_group(folder) if relates else "",
             within=tuple(printable(each.path) for each in controllers(self._folders, folder)),
             traits=self._traits(folder, candidate),
+            hardware_traits=self._traits.of_hardware(folder) if relates else NO_TRAITS,
         )
 
     def _list(self, folder: Folder) -> None:

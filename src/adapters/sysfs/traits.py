@@ -11,7 +11,7 @@ from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.adapters.sysfs.slots import SlotOf
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.traits import Traits, stem
+from deviceplugin.domain.discovery.traits import NO_TRAITS, Traits, stem
 
 _USB_ID: Final = Fact(Kind.USB, "id")
 _UNIQUE: Final = ("wwid", "uuid", "unique_id")
@@ -53,6 +53,7 @@ class TraitsOf:
         self._lineage = lineage
         self._hardware = hardware
         self._slot = SlotOf(folders)
+        self._of_hardware: dict[Folder, Traits] = {}
 
     def __call__(self, folder: Folder, candidate: Candidate) -> Traits:
         """Return the traits of the device in a directory."""
@@ -73,6 +74,29 @@ class TraitsOf:
             slot=self._slot(folder, home, candidate) if home else "",
             part="-".join(filter(None, self._parts(folder, home, candidate))),
         )
+
+    def of_hardware(self, folder: Folder) -> Traits:
+        """Return the traits of the hardware that a device is, or is part of, itself.
+
+        That is the PCI function or USB device, or else the nearest device on any bus. All of its
+        parts are told the same, whatever each of them has to be known by.
+        """
+        kin = self._kinship(folder)
+        home = kin.hardware or kin.on_bus
+        if home is None:
+            return NO_TRAITS
+        if home not in self._of_hardware:
+            usb = kin.usb
+            serial = "" if _is_root_hub(usb) else self._serial((home,))
+            model = (self._hardware.value(folder, _USB_ID) if usb else None) or ""
+            self._of_hardware[home] = Traits(
+                model=model,
+                serial=f"{model}:{serial}" if serial and model else serial,
+                unique=self._unique((home,)),
+                port=self._port(usb) if usb else "",
+                address=kin.pci.name if kin.pci and not usb else "",
+            )
+        return self._of_hardware[home]
 
     def _lowest_member(self, group: str) -> str:
         """Return the lowest PCI address in an IOMMU group: its number is one of the kernel's."""

@@ -6,11 +6,10 @@ from typing import Final, Literal
 
 import attrs
 
-from deviceplugin.domain.discovery.traits import Traits
+from deviceplugin.domain.discovery.traits import NO_TRAITS, Traits
 from deviceplugin.domain.discovery.withheld import UNREAD, UNREAD_KEYS
 
 _NOTHING: Final[Mapping[str, str | None]] = MappingProxyType({})
-_NO_TRAITS: Final = Traits()
 
 
 @attrs.frozen(kw_only=True)
@@ -65,8 +64,10 @@ class Candidate:
     """The number of its IOMMU group; that of a group itself is its own."""
     within: tuple[str, ...] = ()
     """Places in sysfs of what it is part of and not below: an NVMe namespace's controllers."""
-    traits: Traits = _NO_TRAITS
+    traits: Traits = NO_TRAITS
     """What its hardware offers to know it by."""
+    hardware_traits: Traits = NO_TRAITS
+    """What the hardware at `hardware_path` offers to know itself by, whatever is part of it."""
 
     @property
     def withholds(self) -> bool:

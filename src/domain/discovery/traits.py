@@ -42,6 +42,9 @@ class Traits:
         return any(mine and theirs and mine != theirs for mine, theirs in pairs)
 
 
+NO_TRAITS: Final = Traits()
+
+
 def stem(name: str) -> str:
     """Return a name of the kernel's without the number by which it counts: renderD, pcmCD0p.
 

@@ -158,7 +158,7 @@ def _wrong(rule: ResourceRule, guest: Candidate, dealt: Assortment) -> str:
 
 
 def _known(rule: ResourceRule, common: str, members: Sequence[Candidate]) -> Known:
-    """Return what a unit is known by: a group by what its members share, however many there are.
+    """Return what a unit is known by: a group by what makes it one, however many there are.
 
     The number of an IOMMU group is one that the kernel counts by: the lowest PCI address of its
     members tells more.
@@ -168,20 +168,8 @@ def _known(rule: ResourceRule, common: str, members: Sequence[Candidate]) -> Kno
     place = f"{rule.provision.group_by}={common} of {rule.resource}"
     name = common.rpartition("/")[2]
     if rule.provision.group_by.word == HARDWARE_GROUP:
-        return Known(_shared(members), name, place)
+        return Known(members[0].hardware_traits, name, place)
     if rule.provision.group_by.word == IOMMU_GROUP:
         addresses = sorted(filter(None, (each.traits.address for each in members)))
         return Known(Traits(address=addresses[0] if addresses else ""), name, place)
     return Known(Traits(), name, place)
-
-
-def _shared(members: Sequence[Candidate]) -> Traits:
-    """Return the traits that all have, but for which part of the hardware each is."""
-    first = members[0].traits
-    same = {
-        field.name: getattr(first, field.name)
-        for field in attrs.fields(Traits)
-        if field.name != "part"
-        and len({getattr(each.traits, field.name) for each in members}) == 1
-    }
-    return Traits(**same)

@@ -1,6 +1,7 @@
 """The laws of what a container gets, on trees like the kernel's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,65 @@ def test_many_containers_share_one_device_and_follow_it(machine: Machine, rules:
     machine.sysfs.nodes.remove("/dev/kvm")
     devices = found(scanner, ResourceName("x.local", "kvm"))
     assert {info.health for info in devices.values()} == {Health.UNHEALTHY}
+
+
+def adapter_of_disks(sysfs: FakeSysfs, present: Iterable[int]) -> None:
+    """Add an adapter with disks that each have a name in the world."""
+    adapter = sysfs.pci("0000:00:1f.2", driver="ahci")
+    for number in present:
+        names = {"wwid": f"naa.5000c500a1b2c3d{number}"}
+        name = f"0:0:{number}:0"
+        scsi = sysfs.bus_device(name, bus="scsi", below=adapter, attributes=names)
+        sysfs.disk("sd" + "abc"[number], below=scsi, minor=16 * number)
+
+
+def card_with_a_name(sysfs: FakeSysfs, present: Iterable[int]) -> None:
+    """Add a card that has a name in the world itself, and parts that have other ones."""
+    card = sysfs.pci("0000:03:00.0", attributes={"unique_id": "72a5b6"})
+    for number in present:
+        names = {} if number == 0 else {"uuid": f"u{number}", "serial": f"s{number}"}
+        kind, nodes = "drm", (226, number)
+        sysfs.child(f"card{number}", subsystem=kind, below=card, number=nodes, attributes=names)
+
+
+def usb_adapter(sysfs: FakeSysfs, present: Iterable[int]) -> None:
+    """Add a USB device with a serial number and several ports."""
+    hub = sysfs.usb_hub(1, below=sysfs.pci("0000:00:14.0"))
+    adapter = sysfs.usb("1-2", below=hub, serial="A50285BI")
+    for number in present:
+        port = sysfs.usb_interface(adapter, number=number)
+        sysfs.usb_tty(f"ttyUSB{number}", below=port, minor=number)
+
+
+def board(sysfs: FakeSysfs, present: Iterable[int]) -> None:
+    """Add hardware of the platform, on no bus that has addresses."""
+    soc = sysfs.bus_device("soc-leds", bus="platform")
+    for number in present:
+        names = {"uuid": f"u{number}"}
+        sysfs.child(
+            f"led{number}", subsystem="drm", below=soc, number=(9, number), attributes=names
+        )
+
+
+@pytest.mark.parametrize(
+    ("build", "key"),
+    [
+        (adapter_of_disks, "0000:00:1f.2"),
+        (card_with_a_name, "72a5b6"),
+        (usb_adapter, "10c4:ea60:A50285BI"),
+        (board, "soc-leds"),
+    ],
+)
+def test_the_id_of_a_group_by_hardware_is_that_of_the_hardware(
+    tmp_path: Path, rules: Rules, build: Callable[[FakeSysfs, Iterable[int]], None], key: str
+) -> None:
+    """However many parts there are, and whichever: to whom nothing is known of before."""
+    (rule,) = rules(
+        "  - {name: x, match: [{subsystem: block}, {subsystem: drm}, {subsystem: tty}], "
+        "group_by: hardware}\n"
+    )
+    for present in chain.from_iterable(combinations(range(3), count) for count in (1, 2, 3)):
+        machine = Machine(tmp_path / "-".join(map(str, present)))
+        build(machine.sysfs, present)
+        devices = machine.scan(rule)
+        assert [(each, len(info.nodes)) for each, info in devices.items()] == [(key, len(present))]

@@ -41,6 +41,7 @@ def tty(
         numa_nodes=(0,),
         hardware_path=usb,
         traits=Traits(serial=serial, port=f"p{port}", part="if00-tty", model="0403:6001"),
+        hardware_traits=Traits(serial=serial, port=f"p{port}", model="0403:6001"),
     )
 
 
@@ -250,6 +251,7 @@ PORTS = [
         tty(n),
         traits=Traits(serial="S", port="p1", part=f"if0{n}-tty"),
         hardware_path="/devices/usb1/1-1",
+        hardware_traits=Traits(serial="S", port="p1"),
         numa_nodes=(0,),
     )
     for n in range(2)

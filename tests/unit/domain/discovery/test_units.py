@@ -13,7 +13,7 @@ from deviceplugin.domain.allocation import select
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
-from deviceplugin.domain.discovery.events import DeviceContested, DeviceSkipped, DeviceUnwell
+from deviceplugin.domain.discovery.events import DeviceContested, DeviceUnwell
 from deviceplugin.domain.discovery.expectations import AnyOf
 from deviceplugin.domain.discovery.globs import NodeGlob
 from deviceplugin.domain.discovery.inquiry import Outcome, findings
@@ -31,6 +31,7 @@ from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
 from deviceplugin.domain.discovery.templates import Template, Use
 from deviceplugin.domain.discovery.traits import Traits
 from deviceplugin.domain.errors import AllocationClashError
+from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule
 
@@ -46,9 +47,11 @@ def device(  # noqa: PLR0913 - facts of one device, by name
     present: bool = True,
     group: str = "",
     numa: Iterable[int] = (0,),
+    unique: str = "",
     **facts: str,
 ) -> Candidate:
     """Return a device that is part of a card, with a node if it has a minor number."""
+    address = below.rpartition("/")[2]
     return Candidate(
         name=name,
         subsystem=subsystem,
@@ -62,7 +65,8 @@ def device(  # noqa: PLR0913 - facts of one device, by name
         numa_nodes=tuple(numa),
         parent=below.rpartition("/")[2],
         attributes=facts,
-        traits=Traits(address=below.rpartition("/")[2], part=name.rstrip("0123456789")),
+        traits=Traits(unique=unique, address=address, part=name.rstrip("0123456789")),
+        hardware_traits=Traits(address=address),
     )
 
 
@@ -319,7 +323,9 @@ def test_devices_of_one_group_are_one_unit(order: list[int], present: list[bool]
 
 
 def test_a_group_keeps_its_id_when_a_member_comes_or_goes() -> None:
-    one, two = device("led0", "leds", minor=0), device("led1", "leds", minor=1)
+    """Whatever each of its members has to be known by, also alone, and after a restart."""
+    one = device("led0", "leds", minor=0, unique="naa.1")
+    two = device("led1", "leds", minor=1, unique="naa.2")
     both = found([LEDS], [one, two])
     assert [list(each) for each in both.devices.values()] == [[DeviceId("0000:00:02.0")]]
     for seen in ([one], [two], [two, one]):
