@@ -13,7 +13,7 @@ from deviceplugin.domain.allocation import select
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
-from deviceplugin.domain.discovery.events import DeviceContested, DeviceUnwell
+from deviceplugin.domain.discovery.events import DeviceContested, DeviceSkipped, DeviceUnwell
 from deviceplugin.domain.discovery.expectations import AnyOf
 from deviceplugin.domain.discovery.globs import NodeGlob
 from deviceplugin.domain.discovery.inquiry import Outcome, findings
@@ -31,7 +31,6 @@ from deviceplugin.domain.discovery.rulebook import Rulebook, lacking
 from deviceplugin.domain.discovery.templates import Template, Use
 from deviceplugin.domain.discovery.traits import Traits
 from deviceplugin.domain.errors import AllocationClashError
-from deviceplugin.domain.events import DeviceSkipped
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, alternative, rule
 
