@@ -8,6 +8,7 @@ from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.heads import controllers
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.memory import Folder
+from deviceplugin.adapters.sysfs.pools import pools
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.occupancy import taken_places, uses_of
 from deviceplugin.domain.errors import ScanError
@@ -17,7 +18,7 @@ _NOBODY_ASKED: Final = "cannot be told: nobody was asked what the host uses"
 
 
 class Occupied:
-    """Follows what the host uses down to the hardware: through arrays, mappings, bonds and VLANs.
+    """Follows what the host uses down to the hardware: through arrays, pools, bonds and VLANs.
 
     Where it cannot be told, every disk and network card counts as in use: giving one away that is
     not free can cost the node.
@@ -58,9 +59,18 @@ class Occupied:
     def _disks(self) -> Iterable[tuple[str, str]]:
         if self._host is None:
             raise ScanError(_NOBODY_ASKED)
+        told: dict[str, str] = {}
         for number, use in self._host.disks().items():
             entry = f"/dev/{number.kind}/{number.major}:{number.minor}"
-            yield from self._with_lower(self._folders.device(entry), use, self._slaves)
+            folder = self._folders.device(entry)
+            if folder is not None:
+                told.setdefault(folder.path, use)
+                yield from self._with_lower(folder, use, self._slaves)
+        for kind, members in pools(self._folders):
+            uses = (told[each.path] for each in members if each.path in told)
+            use = next(uses, f"in use by {kind}")
+            for each in members:
+                yield from self._with_lower(each, use, self._slaves)
 
     def _interfaces(self) -> Iterable[tuple[str, str]]:
         if self._host is None:

@@ -16,6 +16,10 @@ _ROUTES: Final = ("1/net/route", "net/route")
 _ROUTES_6: Final = ("1/net/ipv6_route", "net/ipv6_route")
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _NUMBER: Final = re.compile(r"([0-9]{1,7}):([0-9]{1,7})")
+_SEVERAL: Final = re.compile(r":(?=/)")
+"""Between the devices of one source; paths have colons, too."""
+_NAMED: Final = re.compile(r"=(/dev/[^,]+)")
+"""A device in the options of a mount, such as `logdev` of xfs."""
 _MOUNT_POINT, _MOUNT_FIELDS = 4, 6
 _REJECT: Final = 0x200
 """A route that leads nowhere."""
@@ -36,12 +40,12 @@ class ProcHostUse(HostUse):
         """Return what is mounted or swapped to."""
         found: dict[NodeNumber, str] = {}
         for line in self._lines(_MOUNTS):
-            if mount := self._mount(line.split(" ")):
-                found.setdefault(*mount)
+            for number, use in self._mount(line.split(" ")):
+                found.setdefault(number, use)
         for line in self._lines(_SWAPS, optional=True)[1:]:
-            number = self._nodes.number(_plain(line.split(" ")[0].split("\t")[0]))
-            if number:
-                found.setdefault(number, "used as swap space")
+            swap = self._nodes.number(_plain(line.split(" ")[0].split("\t")[0]))
+            if swap:
+                found.setdefault(swap, "used as swap space")
         return found
 
     def interfaces(self) -> Mapping[str, str]:
@@ -50,18 +54,23 @@ class ProcHostUse(HostUse):
         six = _default_routes_6(self._lines(_ROUTES_6, optional=True))
         return dict.fromkeys((*four, *six), "the default route leads by it")
 
-    def _mount(self, fields: Sequence[str]) -> tuple[NodeNumber, str] | None:
-        """Return the block device of a mount, and where it is; None for one without a device."""
+    def _mount(self, fields: Sequence[str]) -> Iterator[tuple[NodeNumber, str]]:
+        """Yield the block devices of a mount, and where it is; nothing of one without a device."""
         if len(fields) <= _MOUNT_FIELDS or "-" not in fields:
-            return None
+            return
         use = f"mounted at {_plain(fields[_MOUNT_POINT])}"
         digits = _NUMBER.fullmatch(fields[2])
+        _, source, options = (*fields[fields.index("-") + 1 :], "", "", "")[:3]
         if digits and int(digits[1]):
-            return NodeNumber("block", int(digits[1]), int(digits[2])), use
-        # Some file systems, such as btrfs, have a number of their own; the source is a device.
-        source = fields[fields.index("-") + 2 :][:1]
-        number = self._nodes.number(_plain(source[0])) if source else None
-        return (number, use) if number and number.kind == "block" else None
+            yield NodeNumber("block", int(digits[1]), int(digits[2])), use
+            source = ""
+        # Some file systems, such as btrfs, have a number of their own; the source is a device, or
+        # several. Others have a log of their own elsewhere.
+        paths = dict.fromkeys((source, *_SEVERAL.split(source), *_NAMED.findall(options)))
+        for path in filter(None, paths):
+            number = self._nodes.number(_plain(path))
+            if number and number.kind == "block":
+                yield number, use
 
     def _lines(self, names: Sequence[str], *, optional: bool = False) -> list[str]:
         """Return the lines of the first of these files that can be read. Raises `ScanError`."""

@@ -1,7 +1,14 @@
 """The laws of leaving out what the host uses itself."""
 
+import errno
+import os
+import shutil
+from collections.abc import Iterable
+from functools import partial
+
 import pytest
 
+from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.testing.rules import rule
 from deviceplugin.testing.sysfs import FakeDevice, Machine, names
@@ -70,6 +77,69 @@ def test_a_mount_of_what_sysfs_does_not_show_hides_nothing(
 ) -> None:
     machine.host.mount(NodeNumber("block", 99, 0), "/gone")
     assert free(machine) == sorted(disks)
+
+
+POOLS = {
+    "btrfs": "/fs/btrfs/c8de/devices/{name}",
+    "bcachefs": "/fs/bcachefs/c8de/dev-{number}/block",
+}
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_every_disk_of_a_pool_is_left_out(
+    machine: Machine, disks: dict[str, FakeDevice], kind: str
+) -> None:
+    """Wherever it is mounted, since the kernel has it; a mount tells of one disk."""
+    machine.sysfs.write(f"/fs/{kind}/features/x", "1")
+    scanner = machine.scanner(FREE)
+
+    def left() -> list[str]:
+        seen = scanner.sightings()
+        return sorted(each.candidate.name for each in seen if each.claims)
+
+    assert left() == sorted(disks)
+    volume = machine.sysfs.child("dm-0", subsystem="block", number=(253, 0))
+    machine.sysfs.stack(volume, disks["sdb2"])
+    for number, member in enumerate((disks["sda1"], volume)):
+        place = POOLS[kind].format(name=member.name, number=number)
+        machine.sysfs.link(place, member.path)
+    assert left() == ["sda2", "sdb1"]
+    mount(machine, disks["sda1"])
+    assert left() == ["sda2", "sdb1"]
+    uses = {each.candidate.name: each.candidate.uses for each in scanner.sightings()}
+    assert uses["sdb2"] == uses["sda"] == ("mounted at /data",)
+    machine.host.release()
+    shutil.rmtree(machine.sysfs.at(f"/fs/{kind}"))
+    assert left() == sorted({*disks, "dm-0"})
+
+
+def test_a_cache_and_what_it_is_for_are_left_out(
+    machine: Machine, disks: dict[str, FakeDevice]
+) -> None:
+    """Links lead to folders in the disks."""
+    for name, disk in (("bdev0", "sda2"), ("cache0", "sdb1")):
+        machine.sysfs.write(f"{disks[disk].path}/bcache/state", "1")
+        machine.sysfs.link(f"/fs/bcache/c8de/{name}", f"{disks[disk].path}/bcache")
+    assert free(machine) == ["sda1", "sdb2"]
+
+
+@pytest.mark.parametrize("closed", ["/fs/btrfs", "/fs/btrfs/c8de/devices"])
+def test_where_pools_cannot_be_read_no_disk_is_free(
+    machine: Machine, disks: dict[str, FakeDevice], closed: str
+) -> None:
+    """In each scan."""
+    machine.sysfs.link("/fs/btrfs/c8de/devices/sda1", disks["sda1"].path)
+
+    def listdir(path: str) -> Iterable[str]:
+        if path.removeprefix(str(machine.sysfs.root)) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return os.listdir(path)  # noqa: PTH208 - as `Files` does
+
+    scanner = machine.scanner(FREE, files=partial(Files, listdir=listdir))
+    for _ in range(2):
+        seen = scanner.sightings()
+        assert len(seen) == len(disks)
+        assert not [each for each in seen if each.claims]
 
 
 def namespaces(machine: Machine) -> tuple[FakeDevice, list[FakeDevice]]:

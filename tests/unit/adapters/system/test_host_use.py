@@ -34,6 +34,23 @@ def test_a_file_system_with_a_number_of_its_own_is_known_by_its_source(tmp_path:
     assert found == {NodeNumber("block", 254, 2): "mounted at /"}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "30 1 0:26 / / rw - bcachefs /dev/sda:/dev/my\\040disk:/dev/by-path/pci-0000:01:00.0 rw",
+        "30 1 8:0 / / rw - xfs /dev/root a=/dev/my\\040disk,b=/dev/by-path/pci-0000:01:00.0,c=8",
+        "30 1 0:26 / / rw - odd /dev/by-path/pci-0000:01:00.0 a=/dev/sda,b=/dev/my\\040disk",
+    ],
+)
+def test_each_device_that_a_mount_names_is_used(tmp_path: Path, line: str) -> None:
+    """Several of one source, and those of options; a colon in a path is no end of it."""
+    nodes = MemoryDeviceNodes()
+    for minor, name in ((0, "sda"), (16, "my disk"), (32, "by-path/pci-0000:01:00.0")):
+        nodes.add_node(f"/dev/{name}", NodeNumber("block", 8, minor))
+    found = host(tmp_path, {"1/mountinfo": f"{line}\n"}, nodes).disks()
+    assert found == {NodeNumber("block", 8, each): "mounted at /" for each in (0, 16, 32)}
+
+
 def test_what_is_mounted_several_times_is_told_once(tmp_path: Path) -> None:
     lines = "30 1 8:1 / / rw - ext4 /dev/sda1 rw\n31 1 8:1 /x /x rw - ext4 /dev/sda1 rw\n"
     found = host(tmp_path, {"1/mountinfo": lines}).disks()
