@@ -53,7 +53,9 @@ _NODE: Final[Schema] = {
     **_GLOB,
     "pattern": rf"^(?![\s\S]*\*\*)/dev(/(?!\.{{1,2}}(/|{_END}))[^/]+)+{_END}",
 }
-_DEVPATH: Final[Schema] = {**_GLOB, "pattern": rf"^(?!/sys(/|{_END}))"}
+_DEVPATH: Final[Schema] = {**_GLOB, "pattern": rf"^(?!/sys(/|{_END}))[/*?\[]"}
+_BARE: Final[Schema] = {**_GLOB, "pattern": rf"^[^/\[]*(\[|{_END})"}
+"""Of what is no path, as far as its first bracket."""
 _PAIR: Final[Schema] = {
     "type": "string",
     "pattern": rf"^\s*{_PREFIX}([0-9a-fA-F]{{4}}|{_HEX_GLOB}):"
@@ -69,6 +71,9 @@ _INTERFACE: Final[Schema] = {
 }
 _TEXTS: Final[Mapping[tuple[Kind, str], Schema]] = MappingProxyType(
     {
+        (Kind.SUBSYSTEM, ""): _BARE,
+        (Kind.NAME, ""): _BARE,
+        (Kind.DRIVER, ""): _BARE,
         (Kind.NODE, ""): _NODE,
         (Kind.DEVPATH, ""): _DEVPATH,
         (Kind.PCI, "id"): _PAIR,

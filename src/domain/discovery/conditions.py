@@ -1,7 +1,7 @@
 """Single demands on a device, and what they say when they are not met."""
 
 from abc import abstractmethod
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 
@@ -10,8 +10,11 @@ from deviceplugin.domain.discovery.expectations import AnyOf, Expectation, of_wi
 from deviceplugin.domain.discovery.facts import HARDWARE, Fact, Kind, Seen
 from deviceplugin.domain.discovery.globs import Glob, NodeGlob, Pattern
 from deviceplugin.domain.discovery.hardware import hardware_text
+from deviceplugin.domain.discovery.unmatchable import unmatchable
 from deviceplugin.domain.discovery.withheld import Withheld
 from deviceplugin.domain.errors import InvalidValueError
+
+_SHOWN: Final = 80
 
 
 @attrs.frozen
@@ -122,12 +125,8 @@ def pattern(fact: Fact, text: str) -> Pattern:
     """Return what a text means as a value of the fact: a glob. Raises `InvalidValueError`."""
     if fact.kind is Kind.NODE:
         return NodeGlob(text)
-    if fact.kind is Kind.DEVPATH and f"{text}/".startswith("/sys/"):
-        rest = text.removeprefix("/sys") or "/devices/*"
-        raise InvalidValueError(
-            f"devpath {text!r}: leave out /sys, as in {rest!r}: it is a path below /sys, and "
-            "matches nothing so"
-        )
+    if way_out := unmatchable(fact.kind, text):
+        raise InvalidValueError(f"{fact.kind.value} {text[:_SHOWN]!r}: {way_out}")
     return Glob(hardware_text(fact, text) if fact.kind in HARDWARE else text)
 
 

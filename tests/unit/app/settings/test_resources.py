@@ -143,6 +143,12 @@ def test_two_resources_of_one_name_are_one_too_many(tmp_path: Path) -> None:
             "4:23: devpath '/sys/devices/*': leave out /sys, as in '/devices/*': it is a path",
         ),
         ("    match: [{devpath: {not_in: [/sys]}}]", "4:33: devpath '/sys': leave out /sys, as"),
+        ("    match: [{name: /dev/ttyS0}]", "4:20: name '/dev/ttyS0': no name has a '/', so"),
+        ("    match: [{subsystem: /sys/class/tty}]", "4:25: subsystem '/sys/class/tty': no subs"),
+        (
+            '    match: [{devpath: "pci*"}]',
+            "4:23: devpath 'pci*': begin it with '/' or '*', as in",
+        ),
         ("    match: [{node: /dev/**/x}]", "4:20: node '/dev/**/x': '**' is not offered"),
         ("    match: [{attributes: [a]}]", "4:26: must have keys and values (key: value), not"),
         ("    match: [{attributes: {../a: b}}]", "4:27: attribute '../a': must be a file below"),

@@ -126,6 +126,12 @@ TEXTS: Final[Sequence[Json]] = [
     ["a", "b*"],
     *ODD,
 ]
+PATHLIKE: Final[Sequence[Json]] = [
+    *("/sys", "/sys/", "/sys/devices/*", "/sysx", "/s*", "/a/sys/b", "a/b", "*/a", "?a", "a/"),
+    *("[!/]*", "[/", "a[", "a/[b]", "a[b]/", "a\n/", "a\n", "[a]\n", "cciss!c0d0"),
+    *({"in": ["a/b", "/a"]}, {"not_in": ["/sys"]}, {"not_in": ["/a"]}, {"glob": ["*", "a/b"]}),
+]
+"""What is meant for a path, rightly or not."""
 NODES: Final[Sequence[Json]] = [
     "/dev/x",
     "/dev/serial/by-id/*",
@@ -222,8 +228,8 @@ PROPERTIES: Final[Drawn] = st.dictionaries(
     one_of(["PRODUCT", "A.b:c-d", "a b", "", "x" * 256]), TEXT, max_size=2
 )
 SHARED: Final[Mapping[str, Drawn]] = {
-    **dict.fromkeys(("subsystem", "name", "driver"), TEXT),
-    "devpath": TEXT | one_of(["/sys", "/sys/", "/sys/devices/*", "/sysx", "/s*", "/a/sys/b"]),
+    **dict.fromkeys(("subsystem", "name", "driver"), TEXT | one_of(PATHLIKE)),
+    "devpath": TEXT | one_of(PATHLIKE),
     "attributes": ATTRIBUTES | one_of(ODD),
     "properties": PROPERTIES | one_of(ODD),
 }
@@ -437,6 +443,7 @@ def test_schema_and_reader_agree_on_each_operand(pool: Sequence[Json]) -> None:
     ("condition", "pool"),
     [
         ({"node": None}, NODES),
+        *[({kind: None}, PATHLIKE) for kind in ("subsystem", "name", "driver", "devpath")],
         ({"pci": None}, PAIRS),
         ({"usb": None}, PAIRS),
         ({"pci": {"class": None}}, CLASSES),
