@@ -69,6 +69,7 @@ class Advertise:
     async def __aenter__(self) -> Self:
         """Begin; resources that are opened live until the end of the context."""
         await self._tasks.__aenter__()
+        self._watch_kubelet.prepare_by(self._retain_held.meet)
         self._releasing = self._tasks.create_task(
             self._retain_held.run(self._boards, self._publish)
         )
@@ -125,7 +126,7 @@ class Advertise:
     async def _open(self, name: ResourceName, found: Devices) -> None:
         if (retiring := self._retiring.pop(name, None)) is not None:
             await asyncio.wait({retiring})
-        board = Board(self._remembered.pop(name))
+        board = Board(self._remembered.pop(name), opened=self._retain_held.stream_opened)
         self._post(name, board, found)
         self._retain_held.notice(board.inventory)
         keeper = self._keep(self._open_resource(name, board))

@@ -1,7 +1,7 @@
 """Ask whoever may know which devices containers hold."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from deviceplugin.app.use_cases.within import within
@@ -32,6 +32,10 @@ class AskHolders:
     async def __call__(self, resource: ResourceName) -> tuple[Holdings, ...]:
         """Return what those say of `resource` who can answer in time."""
         return await self._all(lambda source: source.holders(resource))
+
+    def is_whole(self, answers: Sequence[Holdings]) -> bool:
+        """Say whether these are the answers of all who were asked."""
+        return len(answers) == len(self._sources)
 
     async def about_all(self) -> Mapping[ResourceName, Held]:
         """Return what those name, of every resource, who can answer in time."""

@@ -1,7 +1,7 @@
 """The newest inventory of one resource, for any number of readers."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from itertools import count
 from typing import Final
 
@@ -16,9 +16,12 @@ class Board:
     So no list is lost that matters, nobody blocks, and a dead reader disturbs no other.
     """
 
-    def __init__(self, inventory: Inventory | None = None) -> None:
-        """Start with an inventory, empty if not given."""
+    def __init__(
+        self, inventory: Inventory | None = None, *, opened: Callable[[], None] | None = None
+    ) -> None:
+        """Start with an inventory, empty if not given; `opened` is called for each new reader."""
         self._inventory = inventory or Inventory()
+        self._opened = opened
         self._readers: dict[asyncio.Event, Listing | None] = {}
         self._audience = next(_AUDIENCES)
         self._retired = False
@@ -65,6 +68,8 @@ class Board:
         """Yield the list now, then each newer one that differs from the last one yielded."""
         news = asyncio.Event()
         self._readers[news] = None
+        if self._opened is not None:
+            self._opened()
         self._audience = next(_AUDIENCES)
         self._unread.clear()
         sent: Listing | None = None

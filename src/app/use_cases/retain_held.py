@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 
+import attrs
+
+from deviceplugin.app.use_cases.ask_anew import AskAnew
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.known_holds import KnownHolds
@@ -13,7 +16,7 @@ from deviceplugin.domain.inventory import Inventory
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
-from deviceplugin.domain.retention import Clearance, Look, named
+from deviceplugin.domain.retention import Clearance, Holdings, Look, named
 from deviceplugin.domain.timing import Release
 from deviceplugin.domain.tree import Devices, FrozenTree
 
@@ -24,13 +27,14 @@ Publish = Callable[[ResourceName, Board, Inventory], None]
 
 
 class RetainHeld:
-    """Asks the holders when a resource is new, and then only while something has vanished.
+    """Asks the holders when a resource is new, and when `AskAnew` says so.
 
-    Or while a device cannot be where the rules would put it because of what is held.
+    And while something has vanished, or cannot be where the rules would put it because of what is
+    held.
 
-    Such a look at a resource begins only when each stream has been sent that the devices are
-    Unhealthy, and counts only if the streams are still the same in the end. What it leads to, the
-    rule of `domain.retention` says.
+    What is held and not listed is listed then. A vanished device is let go by the rule of
+    `domain.retention`, for which only such looks count as begin when each stream has been sent
+    that it is Unhealthy, and end while the streams are still the same.
     """
 
     def __init__(  # noqa: PLR0913 - they go by name
@@ -50,7 +54,12 @@ class RetainHeld:
         self._clock = clock
         self._timing = timing
         self._journal = journal
+        self._boards: Boards = dict
+        self._publish: Publish = _publish_nothing
         self._vanished = asyncio.Event()
+        self._anew = AskAnew(self._look_at_all, clock=clock, apart=timing.apart)
+        self.stream_opened = self._anew.stream_opened
+        self.meet = self._anew.meet
         self._clearances: dict[ResourceName, Clearance] = {}
         self._in_the_way: Holds = NOTHING_HELD
         self._ways: dict[ResourceName, Clearance] = {}
@@ -65,6 +74,8 @@ class RetainHeld:
         can say is left out.
         """
         answers = await asyncio.gather(*map(self._ask_holders, resources))
+        if not all(map(self._ask_holders.is_whole, answers)):
+            self._anew.doubt()
         held = dict(zip(resources, map(named, answers), strict=True))
         for name, found in resources.items():
             self._holds.learn(name, held[name])
@@ -97,15 +108,25 @@ class RetainHeld:
 
     async def run(self, boards: Boards, publish: Publish) -> None:
         """Look, again and again. Does not return."""
+        self._boards, self._publish = boards, publish
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._let_go())
+            tasks.create_task(self._anew.run())
+
+    async def _look_at_all(self) -> bool:
+        looks = (self._look(name, board) for name, board in self._boards().items())
+        return all(await asyncio.gather(*looks))
+
+    async def _let_go(self) -> None:
         while True:
             await self._vanished.wait()
             await self._clock.sleep(self._timing.apart)
-            waiting = _waiting(boards())
+            waiting = _waiting(self._boards())
             await asyncio.gather(
-                *(self._look(name, board, boards, publish) for name, board in waiting.items()),
-                *(self._clear(name, boards) for name in _resources(self._in_the_way)),
+                *(self._look(name, board) for name, board in waiting.items() if board.is_read),
+                *(self._clear(name) for name in _resources(self._in_the_way)),
             )
-            left = _waiting(boards())
+            left = _waiting(self._boards())
             self._clearances = {
                 name: known for name, known in self._clearances.items() if name in left
             }
@@ -114,44 +135,50 @@ class RetainHeld:
             if not left and not ways:
                 self._vanished.clear()
 
-    async def _look(
-        self, name: ResourceName, board: Board, boards: Boards, publish: Publish
-    ) -> None:
-        if not board.is_read:
-            return
-        audience, vanished, begun = board.audience, board.inventory.vanished, self._clock.now()
+    async def _look(self, name: ResourceName, board: Board) -> bool:
+        """List what is held, let go what is not; return whether everybody could answer."""
+        read, audience = board.is_read, board.audience
+        vanished, begun = board.inventory.vanished, self._clock.now()
         answers = await self._ask_holders(name)
-        if board.audience != audience or boards().get(name) is not board:
-            return
+        whole = self._ask_holders.is_whole(answers)
+        if self._boards().get(name) is not board:
+            return whole
         # A device that came back meanwhile is none of this look's any more.
         still = {
             key: generation
             for key, generation in board.inventory.vanished.items()
             if vanished.get(key) == generation
         }
-        look = Look(stream=audience, begun=begun, vanished=still, answers=answers)
+        counts = read and board.audience == audience
+        said = answers if counts else tuple(map(_as_incomplete, answers))
+        look = Look(stream=audience, begun=begun, vanished=still, answers=said)
         verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
         self._clearances[name] = verdict.clearance
         held = named(answers)
+        missing = held.keys() - board.inventory.devices.keys()
         self._holds.learn(name, held)
         self._holds.let_go({Hold(name, key) for key in verdict.released})
-        self._tell_held(name, held.keys() - board.inventory.devices.keys())
-        publish(name, board, board.inventory.keep(held).release(verdict.released))
+        self._tell_held(name, missing)
+        self._publish(name, board, board.inventory.keep(held).release(verdict.released))
         if verdict.released:
             self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))
+        if missing:
+            # It may be a device that is offered as another one.
+            self._look_again()
+        return whole
 
-    async def _clear(self, name: ResourceName, boards: Boards) -> None:
+    async def _clear(self, name: ResourceName) -> None:
         """Look whether anybody holds what is in the way, by the rule for what vanished.
 
         It may be listed as Healthy: who is given it meanwhile is known of, so it counts as another
         one then.
         """
-        streams, begun, before = _streams(boards()), self._clock.now(), self._given(name)
+        streams, begun, before = _streams(self._boards()), self._clock.now(), self._given(name)
         answers = await self._ask_holders(name)
         self._holds.learn(name, named(answers))
         now = self._given(name)
         still = {key: times for key, times in now.items() if before.get(key) == times}
-        if _streams(boards()) != streams:
+        if _streams(self._boards()) != streams:
             return
         look = Look(stream=streams, begun=begun, vanished=still, answers=answers)
         verdict = self._ways.get(name, Clearance()).judge(look, self._timing)
@@ -170,6 +197,14 @@ class RetainHeld:
     def _tell_held(self, name: ResourceName, missing: Collection[DeviceId]) -> None:
         if missing:
             self._journal.record(DevicesHeld(resource=name, devices=_texts(missing)))
+
+
+def _publish_nothing(name: ResourceName, board: Board, inventory: Inventory) -> None:
+    """Do nothing: before `run` there are no boards."""
+
+
+def _as_incomplete(answer: Holdings) -> Holdings:
+    return attrs.evolve(answer, complete=False)
 
 
 def _texts(ids: Collection[DeviceId]) -> tuple[str, ...]:

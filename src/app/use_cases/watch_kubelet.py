@@ -1,6 +1,6 @@
 """Notice that the kubelet restarted, or that somebody took our sockets away."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol
 
 from deviceplugin.app.use_cases.world import sign_of
@@ -81,7 +81,12 @@ class WatchKubelet:
         timing = timing or Timing()
         self._choice = RouteChoice(wanted=mode, patience=timing.patience)
         self._rhythm = timing.rhythm
+        self._prepare: Callable[[], Awaitable[None]] | None = None
         self._missing_since: float | None = None
+
+    def prepare_by(self, prepare: Callable[[], Awaitable[None]]) -> None:
+        """Wait for this, from now on, before anybody is told of another kubelet."""
+        self._prepare = prepare
 
     def follow(self, follower: Follower) -> None:
         """Tell `follower` of the kubelet there is, and of each change from now on."""
@@ -98,7 +103,11 @@ class WatchKubelet:
         """Watch until cancelled."""
         self._await_kubelet()
         while True:
-            self._look()
+            sight = self._sight()
+            if self._prepare is not None and self._is_another(sight):
+                await self._prepare()
+                sight = self._sight()
+            self._look(sight)
             await self._watched.changed(self._patience())
 
     def _patience(self) -> float:
@@ -115,9 +124,13 @@ class WatchKubelet:
             and all(follower.at_rest for follower in self._followers)
         )
 
-    def _look(self) -> None:
+    def _is_another(self, sight: Sight) -> bool:
+        kubelet = self._choice.look(sight).kubelet
+        return kubelet is not None and kubelet != self._choice.kubelet
+
+    def _look(self, sight: Sight) -> None:
         """Look for the kubelet first: when our sockets are gone too, it is what matters."""
-        before, self._choice = self._choice, self._choice.look(self._sight())
+        before, self._choice = self._choice, self._choice.look(sight)
         signal = self._choice.signal_after(before)
         if signal is not None:
             self._record(signal)

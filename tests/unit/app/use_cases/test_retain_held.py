@@ -9,6 +9,7 @@ from tests.unit.app.use_cases.test_advertise import GREEN, YELLOW, Advertising, 
 
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
+from deviceplugin.app.use_cases.ask_anew import SOON
 from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.known_holds import KnownHolds
@@ -148,17 +149,22 @@ async def test_a_reason_is_told_again_only_when_it_is_another(machine: "type[Mac
         assert told == ["one", "two", "two"]
 
 
-async def test_holders_are_asked_about_each_resource_once_and_never_for_a_kubelets_restart(
+async def test_holders_are_asked_when_a_resource_is_new_and_soon_after_a_kubelet_listens(
     machine: "type[Machine]",
 ) -> None:
-    """What this process has advertised it knows by itself."""
+    """And at no other time, while nothing has vanished and everybody answers."""
     async with Advertising(machine()) as it:
         for each in (tree(yellow="a"), tree(yellow="a", green="x"), tree(green="x")):
             await it.follow(each)
         await it.follow(tree(yellow="a", green="x"))
-        await it.here.kubelet.restart()
-        await it.here.clock.advance(10 * APART)
         assert it.here.holders.asked == [YELLOW, GREEN]
+        for restarts in range(3):
+            await it.here.clock.advance(10 * APART)
+            assert sorted(it.here.holders.asked) == [
+                *[GREEN] * (2 + restarts),
+                *[YELLOW] * (2 + restarts),
+            ]
+            await it.here.kubelet.restart()
 
 
 # --- letting go ----------------------------------------------------------------------------------
@@ -274,9 +280,10 @@ async def test_nor_while_a_reader_has_not_taken_it(machine: "type[Machine]") -> 
         await it.follow(tree(yellow="ab"))
         async with aclosing(it.here.host.plugins[0].devices.watch()) as slow:
             await anext(slow)
+            await it.here.clock.advance(SOON)
             await it.follow(tree(yellow="b"))
             await it.here.clock.advance(10 * APART)
-            assert it.here.holders.asked == [YELLOW]
+            assert it.here.holders.asked == [YELLOW] * 2
 
 
 async def test_a_device_that_came_back_in_between_is_looked_at_anew(
@@ -316,7 +323,7 @@ async def test_doubt_is_no_vanishing(machine: "type[Machine]") -> None:
         it.advertise.doubt()
         await it.here.clock.advance(10 * APART)
         assert it.lists() == {"yellow": "ab"}
-        assert it.here.holders.asked == [YELLOW]
+        assert it.here.holders.asked == [YELLOW] * 2
 
 
 async def test_an_ill_device_is_not_let_go(machine: "type[Machine]") -> None:
@@ -325,7 +332,7 @@ async def test_an_ill_device_is_not_let_go(machine: "type[Machine]") -> None:
         await it.follow(FrozenTree({YELLOW: {A: DeviceInfo(health=Health.UNHEALTHY)}}))
         await it.here.clock.advance(10 * APART)
         assert it.lists() == {"yellow": "a"}
-        assert it.here.holders.asked == [YELLOW]
+        assert it.here.holders.asked == [YELLOW] * 2
 
 
 async def test_when_all_is_let_go_nobody_is_asked_any_more(machine: "type[Machine]") -> None:
@@ -334,11 +341,11 @@ async def test_when_all_is_let_go_nobody_is_asked_any_more(machine: "type[Machin
         await it.follow(tree(yellow="abc"), tree(yellow="bc"))
         await it.here.clock.advance(10 * APART)
         assert it.lists() == {"yellow": "BC"}
-        assert len(it.here.holders.asked) == 3
+        assert len(it.here.holders.asked) == 4
         await it.follow(tree(yellow="c"))
         await it.here.clock.advance(10 * APART)
         assert it.lists() == {"yellow": "C"}
-        assert len(it.here.holders.asked) == 5
+        assert len(it.here.holders.asked) == 6
 
 
 async def test_what_a_look_finds_held_and_unlisted_is_listed(machine: "type[Machine]") -> None:
@@ -374,7 +381,7 @@ async def test_a_type_that_is_gone_is_not_asked_about(machine: "type[Machine]") 
     async with Advertising(machine()) as it:
         await it.follow(tree(yellow="a", green="x"), tree(green="x"))
         await it.here.clock.advance(10 * APART)
-        assert it.here.holders.asked == [YELLOW, GREEN]
+        assert it.here.holders.asked == [YELLOW, GREEN, GREEN]
 
 
 async def test_a_type_that_goes_while_holders_are_asked_stays_as_it_went(
