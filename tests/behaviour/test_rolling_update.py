@@ -91,6 +91,24 @@ async def test_the_old_one_goes_on_when_the_new_one_is_taken_back(
         await here.lists("a", "b")
 
 
+@each_kubelet
+@each_way
+async def test_the_old_one_goes_on_after_one_that_came_and_went_while_it_stood_still(
+    profile: Profile, registration: str
+) -> None:
+    """A process may be: its cgroup is throttled, or frozen."""
+    async with grounds(profile, registration) as here:
+        old = here.process("a", "b")
+        await here.lists("a", "b")
+        await asyncio.sleep(0.6)  # until it is steady: then it looks seldom
+        old.send_signal(signal.SIGSTOP)
+        new = here.instance("c")
+        await here.has("c")
+        await new.stop()
+        old.send_signal(signal.SIGCONT)
+        await here.lists("a", "b")
+
+
 async def test_with_1_37_there_are_devices_all_the_time() -> None:
     """From the new one's first list on, whoever goes."""
     async with grounds(Profile.V1_37, "register") as here:

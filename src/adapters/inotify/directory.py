@@ -2,12 +2,19 @@
 
 import os
 
+import attrs
+
 from deviceplugin.adapters.inotify.followed import FollowedPath
 from deviceplugin.adapters.inotify.instance import reason
 from deviceplugin.adapters.inotify.watches import SOCKETS, Watches
 from deviceplugin.domain.events import WatchDegraded
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.directory import (
+    NO_ARRIVALS,
+    Arrivals,
+    FileIdentity,
+    PluginDirectory,
+)
 from deviceplugin.domain.ports.driven.journal import Journal
 
 
@@ -21,11 +28,13 @@ class InotifyDirectory(FollowedPath, PluginDirectory):
         self, path: str, *, clock: Clock, journal: Journal, listening: bool = True
     ) -> None:
         """Listen, unless somebody only wants to look, and lets time pass in between."""
+        self._missed = False
+        self._journal = journal
         super().__init__(
             path,
             clock=clock,
             watches=lambda: Watches(SOCKETS) if listening else None,
-            degraded=lambda error: journal.record(WatchDegraded(reason=reason(error))),
+            degraded=self._went_deaf,
         )
 
     def identity(self, name: str) -> FileIdentity | None:
@@ -36,3 +45,15 @@ class InotifyDirectory(FollowedPath, PluginDirectory):
         except (OSError, ValueError):
             return None
         return FileIdentity(found.st_dev, found.st_ino, found.st_ctime_ns)
+
+    def arrivals(self) -> Arrivals:
+        """Return which sockets came since the last call, those not read yet among them."""
+        if self._watches is not None:
+            self._hear(self._watches)
+        heard = NO_ARRIVALS if self._watches is None else self._watches.take_arrivals()
+        missed, self._missed = self._missed or heard.missed, False
+        return attrs.evolve(heard, missed=True) if missed else heard
+
+    def _went_deaf(self, error: OSError) -> None:
+        self._missed = True
+        self._journal.record(WatchDegraded(reason=reason(error)))

@@ -10,6 +10,7 @@ from inotify_simple import flags
 
 from deviceplugin.adapters.inotify.instance import Event, open_instance
 from deviceplugin.adapters.inotify.places import places
+from deviceplugin.domain.ports.driven.directory import Arrivals
 
 _MASK: Final[int] = (
     flags.CREATE
@@ -23,6 +24,7 @@ _MASK: Final[int] = (
 )
 """What each watch tells of. One mask for all, since one folder may be watched for two reasons."""
 
+_CAME: Final[int] = flags.CREATE | flags.MOVED_TO
 _ANY_SOCKET: Final = "*.sock"
 
 
@@ -61,6 +63,8 @@ class Watches:
         self._sockets = interest.sockets
         self._mask = _MASK | flags.CLOSE_WRITE if interest.content else _MASK
         self._wanted: dict[int, set[str]] = {}
+        self._arrived: list[str] = []
+        self._missed = False
         self.complete = False
         """Whether all that may change what the path means is watched."""
 
@@ -93,7 +97,18 @@ class Watches:
 
     def heard(self) -> bool:
         """Take all that there is to hear; say whether any of it matters."""
-        return any(self._matters(event) for event in self._inotify.read(timeout=0))
+        matters = False
+        for event in self._inotify.read(timeout=0):
+            if self._matters(event):
+                matters = True
+                self._note(event)
+        return matters
+
+    def take_arrivals(self) -> Arrivals:
+        """Return which sockets came, of those heard of; forget them."""
+        arrivals = Arrivals(names=tuple(self._arrived), missed=self._missed)
+        self._arrived, self._missed = [], False
+        return arrivals
 
     def close(self) -> None:
         """Give the instance back."""
@@ -107,6 +122,12 @@ class Watches:
                 raise
             # It is gone again, no folder, or not ours to read: a poll has to do.
             return None
+
+    def _note(self, event: Event) -> None:
+        if event.mask & flags.Q_OVERFLOW:
+            self._missed = True
+        elif event.mask & _CAME and _ANY_SOCKET in self._wanted[event.wd]:
+            self._arrived += [event.name] if _is_socket(event.name) else ()
 
     def _matters(self, event: Event) -> bool:
         if event.mask & flags.Q_OVERFLOW:

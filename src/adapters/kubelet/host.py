@@ -15,7 +15,7 @@ from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import (
     add_DevicePluginServicer_to_server,
 )
 from deviceplugin.domain.errors import ServingError
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals, FileIdentity
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Successor
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
@@ -69,9 +69,9 @@ class GrpcIncarnation(Incarnation):
         """Which file the socket is."""
         return self._identity
 
-    def successor(self) -> Successor:
+    def successor(self, arrivals: Arrivals = NO_ARRIVALS) -> Successor:
         """Return what there is of newer servers of the resource."""
-        return self._siblings.newer_than(self._endpoint, self._identity)
+        return self._siblings.newer_than(self._endpoint, self._identity, arrivals)
 
     async def close(self) -> None:
         """Cancel all calls and close.

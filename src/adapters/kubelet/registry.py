@@ -15,7 +15,7 @@ from deviceplugin.adapters.kubelet.wire.pluginregistration_pb2_grpc import (
     add_RegistrationServicer_to_server,
 )
 from deviceplugin.domain.errors import SocketLostError
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals, FileIdentity
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driven.kubelet import (
     Host,
@@ -62,9 +62,9 @@ class RegistryIncarnation(Incarnation):
         """Which file the socket is."""
         return self._inner.identity
 
-    def successor(self) -> Successor:
+    def successor(self, arrivals: Arrivals = NO_ARRIVALS) -> Successor:
         """Return what there is of newer servers of the resource."""
-        return self._inner.successor()
+        return self._inner.successor(arrivals)
 
     async def close(self) -> None:
         """Close the server, then give up the claim: what is claimed may be there, not the rest."""

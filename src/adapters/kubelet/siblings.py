@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory, connect_error
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals, FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Successor
 
 FRESH_SECONDS: Final = 1.0
@@ -35,7 +35,9 @@ class Siblings:
         factory=dict[str, tuple[float, bool]], init=False
     )
 
-    def newer_than(self, name: str, identity: FileIdentity) -> Successor:
+    def newer_than(
+        self, name: str, identity: FileIdentity, arrivals: Arrivals = NO_ARRIVALS
+    ) -> Successor:
         """Return what there is of servers of the same resource that were made later."""
         self._look()
         part = self.directory.resource_part(name)
@@ -46,7 +48,16 @@ class Siblings:
         ]
         if any(map(self._is_alive, newer)):
             return Successor.ALIVE
-        return Successor.DEAD if newer else Successor.NONE
+        if newer:
+            return Successor.DEAD
+        gone = arrivals.missed or self._came(name, arrivals)
+        return Successor.GONE if gone else Successor.NONE
+
+    def _came(self, name: str, arrivals: Arrivals) -> bool:
+        """Say whether a server of the resource came after the one whose socket has that name."""
+        # A hundred resources make a hundred sockets, and each looks at all of those names.
+        part = self.directory.resource_part(name)
+        return any(each.startswith(part) for each in arrivals.after(name))
 
     def _look(self) -> None:
         # A hundred resources at once notice what a `Path` costs.

@@ -51,6 +51,13 @@ class ManualClock(Clock):
                 await self.settle()
         self._now = max(self._now, until)
 
+    def leap(self, seconds: float) -> None:
+        """Move time and wake nobody, as it is for a process that stood still meanwhile.
+
+        Whoever is due by then is woken by the next `advance`.
+        """
+        self._now += seconds
+
     async def settle(self) -> None:
         """Let all run that is ready, and what that makes ready, without moving time."""
         for _ in range(self._turns):

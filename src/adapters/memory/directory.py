@@ -4,7 +4,7 @@ import itertools
 
 from deviceplugin.adapters.memory.waking import Waking
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity, PluginDirectory
 
 _ITSELF = FileIdentity(0, 0, 0)
 
@@ -20,6 +20,8 @@ class MemoryDirectory(Waking, PluginDirectory):
         self._path = path
         self._files: dict[str, FileIdentity] | None = {}
         self._numbers = itertools.count(1)
+        self._arrived: list[str] = []
+        self._missed = False
 
     @property
     def path(self) -> str:
@@ -32,6 +34,17 @@ class MemoryDirectory(Waking, PluginDirectory):
             return None
         return _ITSELF if name == "." else self._files.get(name)
 
+    def arrivals(self) -> Arrivals:
+        """Return which sockets came since the last call."""
+        arrivals = Arrivals(names=tuple(self._arrived), missed=self._missed)
+        self._arrived, self._missed = [], False
+        return arrivals
+
+    def miss(self) -> None:
+        """Lose what is not told yet, as a queue that runs over does."""
+        self._arrived, self._missed = [], True
+        self.wake()
+
     def names(self) -> tuple[str, ...]:
         """Return what is there, sorted."""
         return tuple(sorted(self._files or ()))
@@ -42,6 +55,8 @@ class MemoryDirectory(Waking, PluginDirectory):
             raise FileNotFoundError(f"no directory {self._path}")
         number = next(self._numbers)
         self._files[name] = FileIdentity(device=1, inode=number, changed_ns=number)
+        if not (self.deaf or self._closed) and name.endswith(".sock") and name[0] != ".":
+            self._arrived.append(name)
         self._told()
         return self._files[name]
 

@@ -12,10 +12,11 @@ from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import NotOfferedError, ServingError, ServingForbiddenError
 from deviceplugin.domain.inventory import Listing
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals, FileIdentity
 from deviceplugin.domain.ports.driven.kubelet import Host, Incarnation, Successor
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
 from deviceplugin.domain.preference import Wish
+from deviceplugin.domain.resources import ResourceName
 
 _Answer = TypeVar("_Answer")
 
@@ -29,9 +30,11 @@ class MemoryIncarnation(Incarnation):
         endpoint: str,
         directory: MemoryDirectory,
         others: Callable[[], Iterable["MemoryIncarnation"]],
+        resource_of: Callable[[str], ResourceName | None],
     ) -> None:
         self.plugin = plugin
         self._others = others
+        self._resource_of = resource_of
         self._endpoint = endpoint
         self._directory = directory
         self._identity = directory.put(endpoint)
@@ -88,7 +91,7 @@ class MemoryIncarnation(Incarnation):
             raise NotOfferedError("the options offer no preparation")
         await self._call(self.plugin.preparation.prepare(ids))
 
-    def successor(self) -> Successor:
+    def successor(self, arrivals: Arrivals = NO_ARRIVALS) -> Successor:
         """Return what there is of newer ones of the resource; the dead leave nothing here."""
         newer = any(
             other.plugin.resource == self.plugin.resource
@@ -96,7 +99,11 @@ class MemoryIncarnation(Incarnation):
             and self._directory.identity(other.endpoint) == other.identity
             for other in self._others()
         )
-        return Successor.ALIVE if newer else Successor.NONE
+        if newer:
+            return Successor.ALIVE
+        came = map(self._resource_of, arrivals.after(self._endpoint))
+        gone = arrivals.missed or self.plugin.resource in came
+        return Successor.GONE if gone else Successor.NONE
 
     async def close(self) -> None:
         """End all calls and remove the file, if it is still ours."""
@@ -145,18 +152,18 @@ class MemoryHost(Host):
         self._numbers = itertools.count(1)
         self._served: list[MemoryIncarnation] = []
         self._failures: list[ServingError] = []
+        self._resources: dict[str, ResourceName] = {}
 
     async def serve(self, plugin: DevicePlugin) -> MemoryIncarnation:
         """Return once `plugin` can be found."""
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.pop(0)
+        name = f"plugin-{next(self._numbers)}.sock"
+        self._resources[name] = plugin.resource
         try:
             served = MemoryIncarnation(
-                plugin,
-                f"plugin-{next(self._numbers)}.sock",
-                self._directory,
-                lambda: self.served,
+                plugin, name, self._directory, lambda: self.served, self._resources.get
             )
         except FileNotFoundError as error:
             raise ServingError(str(error)) from error

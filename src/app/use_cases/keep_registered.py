@@ -15,10 +15,12 @@ from deviceplugin.app.use_cases.observe_streams import ObservedDevices
 from deviceplugin.app.use_cases.register_once import RegisterOnce
 from deviceplugin.app.use_cases.report_lifecycle import ReportLifecycle
 from deviceplugin.app.use_cases.succession import Succession
+from deviceplugin.app.use_cases.waits import Waits
 from deviceplugin.app.use_cases.world import Way, World, sign_of
 from deviceplugin.domain.errors import ServingError, ServingForbiddenError
 from deviceplugin.domain.lifecycle import advance
 from deviceplugin.domain.phases import Command, Phase, Signal
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals
 from deviceplugin.domain.ports.driven.kubelet import Incarnation
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin
 from deviceplugin.domain.routes import Kubelet, Route
@@ -47,7 +49,7 @@ class KeepRegistered:
         self._phase = Phase.WAITING
         self._number = 0
         self._timer_number = 0
-        self._failures = 0
+        self._waits = Waits(world.timing, world.chance)
         self._route = Route.REGISTER
         """Of the kubelet that we were last told of: the next server's."""
         self._served_on = Route.REGISTER
@@ -77,16 +79,21 @@ class KeepRegistered:
         """Let `run` end, with the server closed and its socket removed."""
         self._send(Signal.STOP)
 
-    def check_socket(self) -> None:
-        """Look whether our socket is still ours, and what became of one that came after us."""
+    def check_socket(self, arrivals: Arrivals = NO_ARRIVALS) -> None:
+        """Look whether our socket is still ours, and what became of one that came after us.
+
+        `arrivals` are the sockets that came since the last look.
+        """
         if self._incarnation is None:
             return
         if not self._is_ours(self._incarnation):
             self._send(Signal.SOCKET_LOST, self._number)
-        elif self._phase in _KUBELET_HAS_A_LIST and self._succession.look(
-            self._incarnation.successor(), self._world.clock.now()
-        ):
-            self._send(Signal.SUCCESSOR_LOST, self._number)
+        elif self._phase in _KUBELET_HAS_A_LIST:
+            successor = self._incarnation.successor(arrivals)
+            if self._succession.look(successor, self._world.clock.now()):
+                self._send(Signal.SUCCESSOR_LOST, self._number)
+        elif arrivals != NO_ARRIVALS:
+            self._succession.note(self._incarnation.successor(arrivals))
 
     async def run(self) -> None:
         """Return when stopped. Whatever ends it, nothing of it is left running."""
@@ -138,27 +145,11 @@ class KeepRegistered:
                 self._registered_with = None
                 self._begin(self._close(self._cancel_work()))
             case Command.FORGET_FAILURES:
-                self._failures = 0
+                self._waits.failures = 0
             case Command.CLEAR_TIMER:
                 self._clear_timer()
             case _:
-                self._set_timer(self._seconds(command))
-
-    def _seconds(self, command: Command) -> float:
-        timing = self._world.timing
-        match command:
-            case Command.SET_STREAM_TIMER:
-                return timing.stream
-            case Command.SET_DOUBT_TIMER:
-                return timing.doubt
-            case Command.SET_SETTLE_TIMER:
-                return timing.settle
-            case Command.BACK_OFF_SLOWLY:
-                backoff = timing.slow_backoff
-            case _:
-                backoff = timing.backoff
-        self._failures += 1
-        return backoff.delay(self._failures, self._world.chance.fraction())
+                self._set_timer(self._waits.seconds(command))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         name = f"{self._plugin.resource}: {self._phase.value}"
@@ -181,7 +172,7 @@ class KeepRegistered:
             plugin = attrs.evolve(self._plugin, devices=devices)
             self._incarnation = await self._way.host.serve(plugin)
         except ServingError as error:
-            self._report.serving_failed(str(error), self._failures + 1)
+            self._report.serving_failed(str(error), self._waits.failures + 1)
             forbidden = isinstance(error, ServingForbiddenError)
             self._send(Signal.FORBIDDEN if forbidden else Signal.SERVING_FAILED, number)
         else:
@@ -202,7 +193,8 @@ class KeepRegistered:
         register_once = RegisterOnce(self._plugin, way.registrar, self._world.timing.register)
         outcome, reason = await register_once(incarnation.endpoint)
         if reason:
-            self._report.registration_failed(incarnation.endpoint, reason, self._failures + 1)
+            failures = self._waits.failures + 1
+            self._report.registration_failed(incarnation.endpoint, reason, failures)
         if outcome in {Signal.UNREACHABLE, Signal.FORBIDDEN}:
             self._registered_with = None
         self._send(outcome, number)

@@ -2,7 +2,7 @@
 
 A kubelet up to 1.36 keeps one plugin per resource, the one that registered last. When that one
 goes, all devices are Unhealthy, although an older one's stream is still open; nothing tells the
-older one. So it looks after the newer ones' sockets.
+older one. So it looks after the newer ones' sockets, and hears of those that came and went unseen.
 """
 
 import attrs
@@ -23,9 +23,13 @@ class Succession:
     """Whether one came after it, and is not known to have gone for good."""
     _alone_since: float | None = attrs.field(default=None, init=False)
 
+    def note(self, successor: Successor) -> None:
+        """Note whether one came, whatever became of it. In doubt it did: that harms nobody."""
+        self.succeeded |= successor is not Successor.NONE
+
     def look(self, successor: Successor, now: float) -> bool:
         """Return whether the successors have gone for good; told once."""
-        self.succeeded |= successor is not Successor.NONE
+        self.note(successor)
         if successor is Successor.ALIVE or not self.succeeded:
             self._alone_since = None
             return False

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, Protocol
 
+import attrs
+
 from deviceplugin.app.use_cases.world import sign_of
 from deviceplugin.domain.events import (
     KubeletAppeared,
@@ -13,13 +15,15 @@ from deviceplugin.domain.events import (
 )
 from deviceplugin.domain.phases import Phase, Signal
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity, PluginDirectory
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.routes import Kubelet, RegistrationMode, Route, RouteChoice, Sight
 from deviceplugin.domain.timing import Timing, until_next
 
 MISSING_SECONDS: Final = 60.0
 """After how long without a kubelet a person is told that the directory may be the wrong one."""
+STILL_LOOKS: Final = 2
+"""So many looks must have been left out before we count as having stood still."""
 
 _NOT_YET: Final[Mapping[tuple[Route, bool], str]] = {
     (Route.REGISTER, True): "there is no kubelet.sock in it yet",
@@ -46,8 +50,8 @@ class Follower(Protocol):
         """Whether all is well; who leaves that wakes the directory that is watched."""
         ...
 
-    def check_socket(self) -> None:
-        """Look after your own socket."""
+    def check_socket(self, arrivals: Arrivals) -> None:
+        """Look after your own socket, and for those of other instances that came."""
         ...
 
 
@@ -83,6 +87,8 @@ class WatchKubelet:
         self._rhythm = timing.rhythm
         self._prepare: Callable[[], Awaitable[None]] | None = None
         self._missing_since: float | None = None
+        self._looked = clock.now()
+        self._deaf = False
 
     def prepare_by(self, prepare: Callable[[], Awaitable[None]]) -> None:
         """Wait for this, from now on, before anybody is told of another kubelet."""
@@ -130,6 +136,7 @@ class WatchKubelet:
 
     def _look(self, sight: Sight) -> None:
         """Look for the kubelet first: when our sockets are gone too, it is what matters."""
+        arrivals = self._arrivals()
         before, self._choice = self._choice, self._choice.look(sight)
         signal = self._choice.signal_after(before)
         if signal is not None:
@@ -139,7 +146,18 @@ class WatchKubelet:
         elif self._choice.kubelet is None:
             self._complain()
         for follower in self._followers:
-            follower.check_socket()
+            follower.check_socket(arrivals)
+
+    def _arrivals(self) -> Arrivals:
+        """Return which sockets came; where none is heard, one may have come while we stood still.
+
+        A process may: it is stopped, or throttled.
+        """
+        before, self._looked = self._looked, self._clock.now()
+        stood_still = self._looked - before > STILL_LOOKS * self._rhythm.restless
+        arrivals = self._watched.arrivals()
+        deaf, self._deaf = self._deaf, not self._watched.heard
+        return attrs.evolve(arrivals, missed=True) if deaf and stood_still else arrivals
 
     def _sight(self) -> Sight:
         return Sight(

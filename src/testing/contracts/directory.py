@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity
 from deviceplugin.testing.contracts.directory_world import DirectoryWorld
 from deviceplugin.testing.contracts.law import law, soon
 from deviceplugin.testing.contracts.watching import given_up, waiting_on, woken
@@ -104,6 +104,33 @@ class DirectoryContract:
         await given_up(await _waiting(world))
         world.vanish(SOCKET)
         await soon(world.directory.changed(LONG))
+
+    @law
+    async def test_tells_each_socket_that_came(self, world: DirectoryWorld) -> None:
+        """Once and in order, gone or not, whenever it is asked; other files it need not tell."""
+        directory = world.directory
+        for _ in range(2):
+            world.appear("one.sock")
+            world.appear("two.sock")
+            world.vanish("one.sock")
+            world.appear("noise")
+            assert directory.arrivals() == Arrivals(names=("one.sock", "two.sock"))
+            world.replace("two.sock")
+            await given_up(await _waiting(world))
+            world.appear("one.sock")
+            assert directory.arrivals().names == ("two.sock", "one.sock")
+            assert directory.arrivals() == Arrivals()
+            for name in ("one.sock", "two.sock", "noise"):
+                world.vanish(name)
+
+    @law
+    async def test_what_is_told_of_is_no_wake_lost(self, world: DirectoryWorld) -> None:
+        """Who asked what came is woken for the next change as before."""
+        world.appear(SOCKET)
+        assert world.directory.arrivals().names == (SOCKET,)
+        waiting = await _waiting(world)
+        world.vanish(SOCKET)
+        await woken(waiting)
 
     @law
     async def test_noise_does_not_blind(self, world: DirectoryWorld) -> None:

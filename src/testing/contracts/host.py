@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import pytest
 
 from deviceplugin.domain.errors import ServingError
+from deviceplugin.domain.ports.driven.directory import Arrivals
+from deviceplugin.domain.ports.driven.kubelet import Incarnation, Successor
 from deviceplugin.testing.contracts.host_calls import IDS, HostCallsContract
 from deviceplugin.testing.contracts.host_world import CallFailedError, HostWorld
 from deviceplugin.testing.contracts.law import eventually, law, soon
@@ -114,11 +116,50 @@ class HostContract(HostCallsContract):
         await soon(newer.close())
 
     @law
+    async def test_a_newer_server_of_the_resource_is_a_successor(self, world: HostWorld) -> None:
+        """Alive until it is closed; no older one is, and no other resource's."""
+        older = await soon(world.host.serve(ScriptedPlugin().front()))
+        other = await soon(world.host.serve(ScriptedPlugin("example.com/other").front()))
+        assert older.successor() is Successor.NONE
+        newer = await _newer(world, than=older)
+        assert older.successor() is Successor.ALIVE
+        assert {newer.successor(), other.successor()} == {Successor.NONE}
+        await soon(newer.close())
+        await eventually(lambda: older.successor() is Successor.NONE)
+        await soon(_gathered([older.close(), other.close()]))
+
+    @law
+    async def test_the_names_of_a_resource_are_known_when_they_are_gone(
+        self, world: HostWorld
+    ) -> None:
+        """Who only heard of a newer socket knows whose it was; in doubt, of a successor."""
+        served = await soon(world.host.serve(ScriptedPlugin().front()))
+        kin = await soon(world.host.serve(ScriptedPlugin().front()))
+        other = await soon(world.host.serve(ScriptedPlugin("example.com/other").front()))
+        await soon(_gathered([kin.close(), other.close()]))
+        none = (other.endpoint, "kubelet.sock", "driver-reg.sock")
+        before = (kin.endpoint, served.endpoint, *none)
+        assert served.successor(Arrivals(names=none)) is Successor.NONE
+        assert served.successor(Arrivals(names=before)) is Successor.NONE
+        assert served.successor(Arrivals(names=(*before, kin.endpoint))) is Successor.GONE
+        assert served.successor(Arrivals(missed=True)) is Successor.GONE
+        await soon(served.close())
+
+    @law
     async def test_a_missing_directory_is_a_serving_error(self, world: HostWorld) -> None:
         """What cannot be served says so; nothing is left behind."""
         world.remove_directory()
         with pytest.raises(ServingError):
             await soon(world.host.serve(ScriptedPlugin().front()))
+
+
+async def _newer(world: HostWorld, *, than: Incarnation) -> Incarnation:
+    """Serve until one is newer as far as the clock of the file system tells."""
+    while True:
+        served = await soon(world.host.serve(ScriptedPlugin().front()))
+        if served.identity.changed_ns > than.identity.changed_ns:
+            return served
+        await soon(served.close())
 
 
 async def _gathered(promises: list[Coroutine[Any, Any, _Result]]) -> list[_Result]:

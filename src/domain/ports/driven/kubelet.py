@@ -6,7 +6,7 @@ from typing import Protocol
 
 import attrs
 
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import NO_ARRIVALS, Arrivals, FileIdentity
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, Options
 from deviceplugin.domain.resources import ResourceName
 
@@ -15,6 +15,7 @@ class Successor(Enum):
     """A newer server of the same resource, such as an update's."""
 
     NONE = "there is none"
+    GONE = "one came and went, or may have"
     DEAD = "there is a socket, but nobody takes connections"
     ALIVE = "it takes connections"
 
@@ -35,8 +36,11 @@ class Incarnation(Protocol):
         ...
 
     @abstractmethod
-    def successor(self) -> Successor:
+    def successor(self, arrivals: Arrivals = NO_ARRIVALS) -> Successor:
         """Return what there is of newer ones of the same resource, of whomever.
+
+        `arrivals` are the sockets that came since the last question: one of those may have gone
+        again. If some were missed, one counts as having done so.
 
         Whether one takes connections may be a second old.
         """

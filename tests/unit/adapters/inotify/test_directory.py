@@ -19,6 +19,7 @@ from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.system import SystemClock
 from deviceplugin.domain.events import WatchDegraded
+from deviceplugin.domain.ports.driven.directory import Arrivals
 from deviceplugin.testing.contracts.law import BOUND, soon
 from deviceplugin.testing.loop import run
 
@@ -92,8 +93,11 @@ def test_whatever_the_kernel_has_no_more_of_the_wait_is_a_poll_until_it_is_back(
         monkeypatch.setattr(watches_module, "open_instance", opened)
         clock, journal = ManualClock(), MemoryJournal()
         with closing(InotifyDirectory(str(tmp_path), clock=clock, journal=journal)) as directory:
+            # In doubt, but once: who doubted at each look would register for ever.
+            assert [directory.arrivals().missed for _ in range(2)] == [True, False]
             for _ in range(3):
                 assert not directory.heard
+                assert not directory.arrivals().missed
                 task = asyncio.create_task(directory.changed(LONG))
                 await clock.advance(LONG - 1)
                 assert not task.done()
@@ -253,9 +257,11 @@ def test_an_overflow_is_a_wake_and_no_end(tmp_path: Path) -> None:
                 names[0].rename(names[1])
                 names[1].rename(names[0])
             await soon(directory.changed(LONG))
+            assert directory.arrivals().missed
             task = await waiting(directory)
             (tmp_path / "kubelet.sock").touch()
             await soon(asyncio.wait_for(task, None))
+            assert directory.arrivals() == Arrivals(names=("kubelet.sock",))
 
     run(law())
 

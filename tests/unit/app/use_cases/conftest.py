@@ -39,7 +39,12 @@ from deviceplugin.domain.errors import KubeletUnreachableError
 from deviceplugin.domain.inventory import Inventory, Listing
 from deviceplugin.domain.phases import Signal
 from deviceplugin.domain.ports.driven.clock import Clock
-from deviceplugin.domain.ports.driven.directory import FileIdentity, PluginDirectory
+from deviceplugin.domain.ports.driven.directory import (
+    NO_ARRIVALS,
+    Arrivals,
+    FileIdentity,
+    PluginDirectory,
+)
 from deviceplugin.domain.ports.driven.kubelet import (
     Host,
     Incarnation,
@@ -97,9 +102,9 @@ class GatedIncarnation(Incarnation):
         """The inner one's."""
         return self._inner.identity
 
-    def successor(self) -> Successor:
+    def successor(self, arrivals: Arrivals = NO_ARRIVALS) -> Successor:
         """Ask the inner one."""
-        return self._inner.successor()
+        return self._inner.successor(arrivals)
 
     async def close(self) -> None:
         """Close the inner one once it may close."""

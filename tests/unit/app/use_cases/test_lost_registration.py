@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.unit.app.use_cases.conftest import Node
 
-WIDGET = ResourceName("example.com", "widget")
+WIDGET, GADGET = ResourceName("example.com", "widget"), ResourceName("example.com", "gadget")
 FIRST_WAIT = Timing().backoff.first
 
 
@@ -194,6 +194,55 @@ async def test_a_newer_instance_that_comes_and_goes_is_noticed_however_new_we_ar
         newer = await here.kubelet.serve(here.host.plugins[0])
         await here.clock.settle()
         await newer.close()
+        await here.clock.advance(60)
+        assert here.registrations == 2
+        assert here.is_well()
+
+
+@pytest.mark.parametrize("overflow", [False, True])
+async def test_a_newer_instance_that_came_and_went_while_we_stood_still_is_noticed(
+    node: "type[Node]", *, overflow: bool
+) -> None:
+    """No look saw its socket. Where events were lost, one may have come: in doubt it did."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        newer = await here.kubelet.serve(here.host.plugins[0])
+        await newer.close()
+        if overflow:
+            here.directory.miss()
+        await here.clock.advance(60)
+        assert here.registrations == 2
+        assert here.is_well()
+
+
+async def test_other_sockets_that_come_and_go_are_nothing_to_us(node: "type[Node]") -> None:
+    """Another resource's, or whosoever's; nor is our own, nor the one of before."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        gadget = attrs.evolve(here.host.plugins[0], resource=GADGET)
+        await (await here.kubelet.serve(gadget)).close()
+        here.directory.put("whose.sock")
+        here.directory.remove("whose.sock")
+        await here.clock.advance(60)
+        assert here.registrations == 1
+        await here.remove_own_socket()
+        await here.clock.advance(60)
+        assert here.registrations == 2
+
+
+async def test_who_hears_nothing_is_in_doubt_after_it_stood_still(node: "type[Node]") -> None:
+    """A process may be stopped: then no look saw what came and went. In time, no look is left out.
+
+    One registration follows, and no more.
+    """
+    async with node() as here:
+        here.directory.heard = False
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        assert here.registrations == 1
+        here.clock.leap(3.0)
         await here.clock.advance(60)
         assert here.registrations == 2
         assert here.is_well()

@@ -17,7 +17,7 @@ from deviceplugin.domain.events import (
     KubeletVanished,
 )
 from deviceplugin.domain.phases import Phase, Signal
-from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity
 from deviceplugin.domain.routes import Kubelet, Route
 from deviceplugin.domain.timing import Rhythm
 
@@ -49,8 +49,9 @@ class Told:
         self.signals.append(signal)
         self.news.append(None if kubelet is None else kubelet.identity)
 
-    def check_socket(self) -> None:
+    def check_socket(self, arrivals: Arrivals) -> None:
         """Count."""
+        del arrivals
         self.checks += 1
 
 
