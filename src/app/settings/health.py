@@ -8,6 +8,8 @@ from yaml.nodes import Node, SequenceNode
 
 from deviceplugin.app.settings.reader import Reader
 from deviceplugin.app.settings.shapes import (
+    ABSOLUTE,
+    ARGUMENT,
     ATTRIBUTE,
     Schema,
     anchored,
@@ -20,9 +22,8 @@ from deviceplugin.domain.discovery.matching import MOST_LOOKS
 from deviceplugin.domain.errors import InvalidValueError
 
 _SECONDS: Final = ("interval", "timeout")
-_PATH: Final[Schema] = {"type": "string", "pattern": r"^/"}
 _BLANKS: Final = " \t\n\r\f\v"
-_PROGRAM: Final[Schema] = {"type": "string", "pattern": anchored(r"/[^ \t\n\r\f\v]*")}
+_PROGRAM: Final[Schema] = {"type": "string", "pattern": anchored(r"/[^ \t\n\r\f\v\x00]*")}
 _SHOWN: Final = 160
 """What is longer is not written out as a list."""
 _DURATION: Final[Schema] = {"type": "number", "minimum": SHORTEST, "maximum": LONGEST}
@@ -33,9 +34,9 @@ _PROBE: Final[Schema] = {
     "properties": {
         "command": {
             "description": "run without a shell: it ends with 0 while the device is well",
-            "anyOf": [_PROGRAM, {**listed({"type": "string"}), "prefixItems": [_PATH]}],
+            "anyOf": [_PROGRAM, {**listed(ARGUMENT), "prefixItems": [ABSOLUTE]}],
         },
-        "file": {"description": "its text is 'healthy' while the device is well", **_PATH},
+        "file": {"description": "its text is 'healthy' while the device is well", **ABSOLUTE},
         "interval": {"description": "seconds from one question to the next", **_DURATION},
         "timeout": {"description": "seconds that an answer may take", **_DURATION},
     },

@@ -113,7 +113,7 @@ _MOUNTS: Final[Schema] = listed(
 _SEPARATOR: Final[Schema] = {
     "type": "string",
     "maxLength": MAX_SEPARATOR,
-    "pattern": anchored(r"[^\x00-\x1f\x7f]+"),
+    "pattern": anchored(r"[^\x00-\x1f\x7f-\x9f]+"),
 }
 _ANNOTATION: Final[Schema] = {**TEMPLATE, "minLength": 1}
 

@@ -21,8 +21,13 @@ _END: Final = r"$(?![\s\S])"  # Python's $ alone would let a newline pass
 _PART: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DOMAIN: Final = rf"(?!requests\.)(?![^/]*kubernetes\.io(?![^/])){_PART}(\.{_PART})*"
 _NAME: Final = "[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
-_HEX_GLOB: Final = r"[0-9a-fA-FxX*?\[\]!-]*[*?\[][0-9a-fA-FxX*?\[\]!-]*"
+_HEX_GLOB: Final = r"[0-9a-fA-F*?\[\]!-]*[*?\[][0-9a-fA-F*?\[\]!-]*"
 _PREFIX: Final = "(0[xX])?"
+_CONTROLS: Final = r"\x00-\x1f\x7f-\x9f"
+_STEP: Final = rf"(?!\.{{1,2}}(/|{_END}))[^/]+"
+_BELOW: Final = rf"{_STEP}(/{_STEP})*"
+"""A path below a device: no part is empty, "." or ".."."""
+_PLACE_STEP: Final = rf"(?!\.{{1,2}}[/|}}])[^/{{}}|{_CONTROLS}]+"
 _NUMBER: Final = r"-?(0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32}(\.[0-9]{1,32})?)"
 
 DOMAIN: Final[Schema] = {"pattern": f"^{_DOMAIN}{_END}", "maxLength": MAX_DOMAIN}
@@ -31,19 +36,21 @@ RESOURCE: Final[Schema] = {
     "pattern": rf"^((?=[^/]{{1,{MAX_DOMAIN}}}/){_DOMAIN}/)?"
     rf"(?=[^/]{{1,{MAX_NAME}}}{_END}){_NAME}{_END}",
 }
-PATH: Final[Schema] = {"type": "string", "pattern": r"^/[^\x00-\x1f\x7f]*" + _END}
+PATH: Final[Schema] = {"type": "string", "pattern": rf"^/[^{_CONTROLS}]*{_END}"}
 PERMISSIONS: Final[Schema] = {
     "type": "string",
     "pattern": rf"^(?![\s\S]*([\s\S])[\s\S]*\1)[rwm]+{_END}",
 }
+ABSOLUTE: Final[Schema] = {"type": "string", "pattern": rf"^/[^\x00]*{_END}"}
+"""A path with places for what a probe is told."""
+ARGUMENT: Final[Schema] = {"type": "string", "pattern": rf"^[^\x00]*{_END}"}
+"""What a command is given."""
 REGEX: Final[Schema] = {"type": "string", "minLength": 1, "maxLength": MAX_REGEX}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 QUANTITY: Final[Schema] = {
     "anyOf": [{"type": "number"}, {"type": "string", "pattern": rf"^\s*{_NUMBER}\s*{_END}"}]
 }
-ATTRIBUTE: Final[Schema] = {
-    "pattern": rf"^(?!\.{{1,2}}(/|{_END}))[^/]+(/(?!\.{{1,2}}(/|{_END}))[^/]+)*{_END}"
-}
+ATTRIBUTE: Final[Schema] = {"pattern": rf"^{_BELOW}{_END}"}
 """Of the key of an attribute: a path below the device."""
 PROPERTY: Final[Schema] = {"pattern": rf"^[A-Za-z0-9_.:-]{{1,255}}{_END}"}
 """Of the key of a property."""
@@ -57,16 +64,17 @@ _DEVPATH: Final[Schema] = {**_GLOB, "pattern": rf"^(?!/sys(/|{_END}))[/*?\[]"}
 _BARE: Final[Schema] = {**_GLOB, "pattern": rf"^[^/\[]*(\[|{_END})"}
 """Of what is no path, as far as its first bracket."""
 _PAIR: Final[Schema] = {
-    "type": "string",
+    **_GLOB,
     "pattern": rf"^\s*{_PREFIX}([0-9a-fA-F]{{4}}|{_HEX_GLOB}):"
     rf"{_PREFIX}([0-9a-fA-F]{{4}}|{_HEX_GLOB})\s*{_END}",
 }
 _CLASS: Final[Schema] = {
-    "type": "string",
+    **_GLOB,
     "pattern": rf"^\s*{_PREFIX}([0-9a-fA-F]{{6}}|{_HEX_GLOB})\s*{_END}",
 }
 _INTERFACE: Final[Schema] = {
     "type": "string",
+    "maxLength": MAX_PATTERN,
     "pattern": rf"^\s*{_PREFIX}([0-9a-fA-F]{{0,2}}|{_HEX_GLOB})\s*{_END}",
 }
 _TEXTS: Final[Mapping[tuple[Kind, str], Schema]] = MappingProxyType(
@@ -88,10 +96,10 @@ _TEXTS: Final[Mapping[tuple[Kind, str], Schema]] = MappingProxyType(
 _FACT: Final = (
     "id|name|node|container_path|subsystem|driver|devpath|parent|numa_node"
     r"|pci\.(id|subsystem|class)|usb\.(id|serial|interface)"
-    r"|attributes\.[^{}|]+|properties\.[A-Za-z0-9_.:-]{1,255}"
+    rf"|attributes\.{_PLACE_STEP}(/{_PLACE_STEP})*|properties\.[A-Za-z0-9_.:-]{{1,255}}"
 )
-_PLACE: Final = rf"\{{({_FACT})(\|[^{{}}\x00-\x1f\x7f]*)?\}}"
-_TEMPLATE: Final = rf"([^{{}}\x00-\x1f\x7f]|\{{\{{|\}}\}}|{_PLACE})*{_END}"
+_PLACE: Final = rf"\{{({_FACT})(\|[^{{}}{_CONTROLS}]*)?\}}"
+_TEMPLATE: Final = rf"([^{{}}{_CONTROLS}]|\{{\{{|\}}\}}|{_PLACE})*{_END}"
 TEMPLATE: Final[Schema] = {
     "type": "string",
     "maxLength": MAX_TEMPLATE,
@@ -119,7 +127,7 @@ ENV_NAME: Final[Schema] = {
 GROUP_BY: Final[Schema] = {
     "type": "string",
     "pattern": "^(hardware|iommu_group|pci\\.(id|subsystem|class)|usb\\.(id|serial|interface)"
-    rf"|attributes\.[\s\S]+|properties\.[A-Za-z0-9_.:-]{{1,255}}){_END}",
+    rf"|attributes\.{_BELOW}|properties\.[A-Za-z0-9_.:-]{{1,255}}){_END}",
 }
 
 

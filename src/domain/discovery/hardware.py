@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import Final
 
 from deviceplugin.domain.discovery.facts import Fact, Kind
-from deviceplugin.domain.discovery.globs import is_literal
+from deviceplugin.domain.discovery.globs import MAX_PATTERN, is_literal
 from deviceplugin.domain.discovery.withheld import Withheld
 from deviceplugin.domain.errors import InvalidValueError
 
-_PREFIX: Final = re.compile(r"(?<![0-9a-f])0x")
+_PREFIX: Final = re.compile(r"(?:^|(?<=:))0x")
+"""Each number may have one, at its beginning."""
 _HEX_GLOB: Final = re.compile(r"[0-9a-f*?\[\]!-]+")
 _VENDOR: Final = 4
 _CLASS: Final = 6
@@ -46,6 +47,8 @@ def hardware_text(fact: Fact, text: str) -> str:
 
     Raises `InvalidValueError` for what no hardware can have.
     """
+    if len(text) > MAX_PATTERN:
+        raise InvalidValueError(f"a value must have 1 to {MAX_PATTERN} characters")
     return _FORMS[fact.kind, fact.key](text)
 
 

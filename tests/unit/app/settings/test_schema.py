@@ -166,11 +166,21 @@ PAIRS: Final[Sequence[Json]] = [
     "8086:56c0:1",
     "8086:56c?",
     "0x8086:56c0x",
+    *("0x0x8086:1111", "8086:0x0x1111", "00x8086:1111", "0X8086:0X1111", "0x*:0x*", "0x:*"),
+    *("8086:x*", "8086:[x]000", "80x86*:*", "*0x3:*", "[0x8]086:0000", "8086:" + "*" * 4096),
     ["8086:56c0", "*:1"],
     *ODD,
 ]
-CLASSES: Final[Sequence[Json]] = ["030000", "0x030000", "03*", "03", "zz0000", " 030000", *ODD]
-INTERFACES: Final[Sequence[Json]] = ["0", "01", "0x1", "001", "*", "g", "0?", *ODD]
+CLASSES: Final[Sequence[Json]] = [
+    *("030000", "0x030000", "03*", "03", "zz0000", " 030000"),
+    *("0x0x030000", "0x0x0300", "030x00", "*0x3", "x*", "0x03*", "0x", "*" * 4097),
+    *ODD,
+]
+INTERFACES: Final[Sequence[Json]] = [
+    *("0", "01", "0x1", "001", "*", "g", "0?"),
+    *("0x0x1", "0x0x", "0xx", "0x", "0x01", "1x", "x?", "?" * 4097),
+    *ODD,
+]
 QUANTITIES: Final[Sequence[Json]] = [
     0,
     5,
@@ -269,19 +279,25 @@ NAMES: Final[Sequence[Json]] = [
     *ODD,
 ]
 LOOKS: Final[Sequence[Json]] = [1, 3, 1000, 0, 1001, -1, "2", *ODD]
+NULS: Final[Sequence[Json]] = ["/x\0", ["/x\0"], ["/x", "a\0"], ["/x", "a\n"]]
 PROBE: Final[Drawn] = few(
     {
         "command": one_of(
             [
                 *("/bin/x", "x", "/bin/x -e", "/x\t1", "/x\n", ["/a b", "c d"]),
-                *(["/bin/x", "{node}"], ["x", "/y"], ["/x", 1], ["/x", ""], *ODD),
+                *(["/bin/x", "{node}"], ["x", "/y"], ["/x", 1], ["/x", ""], *NULS, *ODD),
             ]
         ),
-        "file": one_of(["/run/{id}", "run", "/run/x", *ODD]),
+        "file": one_of(["/run/{id}", "run", "/run/x", "/run/\0", *ODD]),
         "interval": one_of([0.1, 5, 86400, 0, 86401, "5", *ODD]),
         "timeout": one_of([0.5, 0.05, *ODD]),
     }
 )
+BELOW: Final[Sequence[str]] = [
+    *("a", "a/b", ".a", "a.", "a..", "..a/b", "a/...", "a b", "a.b/.c"),
+    *(".", "..", "/a", "a/", "a//b", "a/../b", "a/./b", "../a", "a/..", "a\tb", "a\x7fb", "a\x85"),
+]
+"""Paths below a device, and what is none."""
 TEMPLATES: Final[Sequence[Json]] = [
     "/dev/x",
     "{node}",
@@ -295,6 +311,9 @@ TEMPLATES: Final[Sequence[Json]] = [
     "{usb}",
     "{properties.A b}",
     "{attributes.}",
+    *(f"{{attributes.{path}}}" for path in BELOW),
+    *(f"/{{attributes.{path}|x}}" for path in BELOW),
+    "a\x85b",
     "a\nb",
     "{name|a\tb}",
     "x" * 1024,
@@ -303,6 +322,7 @@ TEMPLATES: Final[Sequence[Json]] = [
 ]
 PLACES: Final[Sequence[Json]] = [
     *("/dev/dri/", "/dev/{name}", "/a/../b", "/..", "/./a", "/.a", "{node}", "{devpath}/x"),
+    *("/{attributes.a/../b}", "{node}/{attributes..}", "/a\x9fb"),
     *("{name}/x", "a/b", "/dev/{container_path", "/", "/a//b"),
 ]
 ENV_NAMES: Final[Sequence[str]] = [
@@ -314,6 +334,7 @@ ENV_NAMES: Final[Sequence[str]] = [
     "",
     "A{x}",
     "{id|-}",
+    *(f"A{{attributes.{path}}}" for path in BELOW),
 ]
 COMPANION: Final[Drawn] = few(
     {
@@ -348,11 +369,12 @@ SAID: Final[Mapping[str, Drawn]] = {
     "container_path": one_of([*TEMPLATES, *PLACES]),
     "mounts": st.lists(MOUNT, max_size=2) | one_of(ODD),
     "env": st.dictionaries(one_of(ENV_NAMES), one_of(TEMPLATES), max_size=2) | one_of(ODD),
-    "env_separator": one_of([",", " ", "none", "; ", "x" * 8, "x" * 9, "a\nb", *ODD]),
+    "env_separator": one_of([",", " ", "none", "; ", "x" * 8, "x" * 9, "a\nb", "\x85", *ODD]),
     "annotations": st.dictionaries(one_of(["a/b", "x", "", "{name}"]), one_of(TEMPLATES)),
     "group_by": one_of(
         [
             *("hardware", "iommu_group", "usb.serial", "pci.id", "attributes.phys/id"),
+            *(f"attributes.{path}" for path in BELOW),
             *("properties.ID", "usb.x", "name", "attributes", "attributes.", "hardware\n", *ODD),
         ]
     ),
@@ -364,7 +386,7 @@ SAID: Final[Mapping[str, Drawn]] = {
 RESOURCE: Final[Drawn] = few(SAID)
 NAMED: Final[Drawn] = RESOURCE.map(lambda drawn: {"name": "x", "match": [{"name": "x"}], **drawn})
 """Mostly whole, so that the other keys matter."""
-PATHS: Final[Sequence[Json]] = ["/sys", "/", "sys", "/a b", "/a\tb", *ODD]
+PATHS: Final[Sequence[Json]] = ["/sys", "/", "sys", "/a b", "/a\tb", "/a\x85b", *ODD]
 SETTINGS: Final[Mapping[str, Drawn]] = {
     "domain": one_of(
         ["example.com", "x", "X.com", "a..b", "kubernetes.io", "requests.x", "a/b", *ODD]
@@ -469,13 +491,19 @@ def test_schema_and_reader_agree_on_each_text(condition: Json, pool: Sequence[Js
         {"env": {"A": None}},
         {"annotations": {"a": None}},
         {"group_by": None},
+        {"changing": None},
+        {"probe": {"file": None}},
+        {"probe": {"command": None}},
+        {"probe": {"command": ["/x", None]}},
     ],
     ids=str,
 )
 def test_schema_and_reader_agree_on_each_template(said: Json) -> None:
-    """Wherever one stands."""
+    """Wherever one stands, and on whatever else may stand there."""
     text = json.dumps({"version": 1, "resources": [{"preset": "kvm", **said}]})
-    for template in [*TEMPLATES, *PLACES]:
+    paths = [f"attributes.{path}" for path in BELOW]
+    pool = ["/a\0", "/a", "\0"] if "probe" in said else [*TEMPLATES, *PLACES, *BELOW, *paths]
+    for template in pool:
         document = json.loads(text.replace("null", json.dumps(template)))
         assert fits(document) == is_read(document), document
 
@@ -503,6 +531,10 @@ BEYOND: Final[Mapping[str, Sequence[Json]]] = {
     "a `regex` that is none, is too large or has what is not offered": [
         conditions(name={"regex": text}) for text in ("(a", "(a{100}){100}", "(?=a)")
     ],
+    "one `container_path` for what may be several nodes of an entry of `with`": [
+        whole(**{"with": [{"node": "/dev/a*", "container_path": "/x"}]}),
+        whole(**{"with": [{"device": {"node": ["/dev/a", "/dev/b"]}, "container_path": "/x"}]}),
+    ],
     "a place such as `{x}` in a `probe` for what no device has": [
         whole(probe={"command": ["/bin/x", "{x}"]}),
         whole(probe={"file": "/run/{x}"}),
@@ -514,8 +546,16 @@ BEYOND: Final[Mapping[str, Sequence[Json]]] = {
         whole(annotations={"\u200b": "x"}),
         whole(container_path="/dev/\u200b"),
     ],
+    "half a character (a surrogate), such as `\\ud800`": [
+        conditions(name="\ud800"),
+        whole(env={"A": "x\udfff"}),
+    ],
     "a key of more than 1024 characters, since YAML has none": [
         conditions(attributes={"x" * 1025: "x"})
+    ],
+    "a number of more than 32 digits": [
+        conditions(name={"gt": 10**32}),
+        conditions(name={"range": [-(10**40), 1]}),
     ],
     "a number with more than nine decimals or an exponent, and a whole one with decimals": [
         {"version": 1, "rescan_seconds": 0.12345678901},
@@ -525,8 +565,13 @@ BEYOND: Final[Mapping[str, Sequence[Json]]] = {
 }
 """What only the reader can tell, in the words of the guide."""
 UNSAYABLE: Final[Mapping[str, Sequence[str]]] = {
+    "what is no YAML, or a second document": ["version: 1\n---\nversion: 1\n", "version: {1\n"],
     "a key that is given twice": ["version: 1\nversion: 1\n"],
-    "what means something else to YAML than it looks like, such as `010` without quotes": [
+    "what means something else to YAML, or to another tool, than it looks like: `010`, `+5`, "
+    "`.5`, `yes` or `=` without quotes": [
+        "version: 1\nrescan_seconds: +5",
+        "version: 1\nrescan_seconds: .5",
+        "version: 1\nresources: [{name: x, match: [{name: =}]}]",
         "version: 1\nresources: [{name: x, match: [{usb: {interface: 010}}]}]",
         "version: 1\nresources: [{name: x, match: [{name: yes}]}]",
     ],
