@@ -1,10 +1,16 @@
 """The laws of finding devices."""
 
+import attrs
 import pytest
 
 from deviceplugin.adapters.sysfs.files import Files
 from deviceplugin.domain.devices import Health
+from deviceplugin.domain.discovery.alternatives import Alternative
+from deviceplugin.domain.discovery.conditions import FactCondition
 from deviceplugin.domain.discovery.events import DeviceContested
+from deviceplugin.domain.discovery.expectations import AnyOf
+from deviceplugin.domain.discovery.facts import Fact, Kind
+from deviceplugin.domain.discovery.globs import Glob
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import Conditions, rule
 from deviceplugin.testing.sysfs import Machine, Oddity, found, names
@@ -79,9 +85,12 @@ def test_a_class_and_a_bus_of_one_name_are_one_subsystem(machine: Machine) -> No
 
 
 def test_a_subsystem_is_a_name_and_no_path(machine: Machine) -> None:
+    """Of a rule that no file can say, too."""
     machine.sysfs.serial_port()
     machine.sysfs.misc("kvm", 232)
-    assert machine.scan(rule("x.local/x", {"subsystem": "misc/../tty"})) == {}
+    wanted = FactCondition(Fact(Kind.SUBSYSTEM), AnyOf([Glob("misc/../tty")]))
+    match = (Alternative([wanted]),)
+    assert machine.scan(attrs.evolve(rule("x.local/x", {"subsystem": "misc"}), match=match)) == {}
 
 
 def test_a_device_has_the_subsystem_that_lists_it(machine: Machine) -> None:
