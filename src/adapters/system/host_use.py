@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from deviceplugin.adapters.system.routes import default_routes
 from deviceplugin.domain.errors import ScanError
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes, NodeNumber
 from deviceplugin.domain.ports.driven.host_use import HostUse
@@ -29,12 +30,23 @@ class ProcHostUse(HostUse):
     """Reads /proc at `proc_root`; `nodes` tells which device a path below /dev is.
 
     The first process is asked, since it sees the host's mounts and network where we, in a
-    container, do not; where we may not ask it, our own view has to do.
+    container, do not; where we may not ask it, our own view has to do. If its network is our own,
+    of which `own_routes` is a file, the kernel is asked for `routes` as well: /proc does not show
+    all of them.
     """
 
-    def __init__(self, *, nodes: DeviceNodes, proc_root: str = "/proc") -> None:
+    def __init__(
+        self,
+        *,
+        nodes: DeviceNodes,
+        proc_root: str = "/proc",
+        routes: Callable[[], Iterable[str]] = default_routes,
+        own_routes: str = "/proc/self/net/route",
+    ) -> None:
         self._nodes = nodes
         self._root = proc_root.rstrip("/")
+        self._routes = routes
+        self._own_routes = own_routes
 
     def disks(self) -> Mapping[NodeNumber, str]:
         """Return what is mounted or swapped to."""
@@ -52,7 +64,29 @@ class ProcHostUse(HostUse):
         """Return by which interfaces default routes lead."""
         four = _default_routes(self._lines(_ROUTES)[1:])
         six = _default_routes_6(self._lines(_ROUTES_6, optional=True))
-        return dict.fromkeys((*four, *six), "the default route leads by it")
+        return dict.fromkeys((*four, *six, *self._more()), "the default route leads by it")
+
+    def _more(self) -> Iterable[str]:
+        """Return what the kernel tells of our own network, if that is the host's."""
+        if not self._is_own_network():
+            return ()
+        try:
+            return self._routes()
+        except OSError:  # not every sandbox has netlink
+            return ()
+
+    def _is_own_network(self) -> bool:
+        """Say whether the file that tells of routes is our own: each network has files of its own.
+
+        Links of namespaces, which say the same, are for those who may trace the process.
+        """
+        for name in _ROUTES:
+            try:
+                there, here = os.stat(f"{self._root}/{name}"), os.stat(self._own_routes)  # noqa: PTH116
+            except OSError:
+                continue
+            return there.st_ino == here.st_ino
+        return False
 
     def _mount(self, fields: Sequence[str]) -> Iterator[tuple[NodeNumber, str]]:
         """Yield the block devices of a mount, and where it is; nothing of one without a device."""

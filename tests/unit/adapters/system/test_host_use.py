@@ -1,6 +1,8 @@
 """The laws of reading /proc, beyond the contract: what else can stand there."""
 
+import errno
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,30 @@ def test_a_default_route_may_be_of_ipv6_alone(tmp_path: Path) -> None:
     )
     files = {"1/net/route": "Iface\n", "1/net/ipv6_route": lines}
     assert host(tmp_path, files).interfaces().keys() == {"eth1"}
+
+
+@pytest.mark.parametrize("name", ["1/net/route", "net/route"])
+def test_the_kernel_is_asked_for_the_routes_of_our_own_network(tmp_path: Path, name: str) -> None:
+    """Of another one than that of which /proc tells it would tell nothing of use."""
+    line = "eth0\t00000000\t0102A8C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+    host(tmp_path, {name: f"Iface\n{line}", "other": ""})
+
+    def asked(own_routes: str, routes: Callable[[], Iterable[str]]) -> set[str]:
+        made = ProcHostUse(
+            nodes=MemoryDeviceNodes(),
+            proc_root=str(tmp_path),
+            routes=routes,
+            own_routes=f"{tmp_path}/{own_routes}",
+        )
+        return set(made.interfaces())
+
+    def refused() -> Iterable[str]:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    assert asked(name, lambda: ["eth1"]) == {"eth0", "eth1"}
+    assert asked("other", lambda: ["eth1"]) == {"eth0"}
+    assert asked("gone", lambda: ["eth1"]) == {"eth0"}
+    assert asked(name, refused) == {"eth0"}
 
 
 def test_a_host_without_ipv6_or_swap_has_none(tmp_path: Path) -> None:
