@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
-from deviceplugin.app.options import places_of, rescan_of, same_for_all
+from deviceplugin.app.options import check_author, places_of, rescan_of, same_for_all
 from deviceplugin.domain.choices import choice_of
 from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.errors import InvalidValueError, ServingError
@@ -17,7 +17,7 @@ from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.routes import RegistrationMode
 from deviceplugin.domain.timing import Timing
-from deviceplugin.domain.tree import FrozenTree
+from deviceplugin.domain.tree import FrozenTree, tree_of
 
 if TYPE_CHECKING:
     from deviceplugin.app.settings import Configuration
@@ -40,8 +40,9 @@ class Manager:
     `registration` is the way to the kubelet, "register", "watcher" or "auto"; `on_exit` what it is
     told of the devices in the end: "leave" them, or that all are "unhealthy".
 
-    Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for an option, and
-    `ServingError` for a directory in which no socket could ever be.
+    Raises `InvalidResourceNameError` for the namespace, `InvalidValueError` for an option or for a
+    plugin whose `scan` cannot be called, and `ServingError` for a directory in which no socket
+    could ever be.
     """
 
     def __init__(  # noqa: PLR0913 - options go by name
@@ -135,6 +136,8 @@ class Manager:
         parts["registration"] = choice_of(RegistrationMode, "registration", parts["registration"])
         parts["on_exit"] = choice_of(OnExit, "on_exit", parts["on_exit"])
         parts |= places_of(parts["plugin_dir"], parts["kubelet_root"])
+        if (origin := parts["origin"]) != "sysfs":
+            check_author(parts["author"], loops=origin == "scanner")
         self._container = Container(timing=timing, **parts)
         if journal is not None:
             self._container.journal.override(journal)  # pyright: ignore[reportUnknownMemberType]
@@ -161,7 +164,8 @@ class Manager:
         """
         if self._container.origin() == "scanner":
             raise InvalidValueError("a scanner loops; look is for a manager made of a source")
-        return self._container.source().scan().freeze(self._container.namespace())
+        found = tree_of(self._container.source().scan())
+        return found.freeze(self._container.namespace())
 
     def run(self) -> None:
         """Serve in an event loop of its own, until the scan returns or `stop` is called.

@@ -1,6 +1,13 @@
 """What a program gives its manager, checked while the program's own line is on the stack."""
 
 from collections.abc import Callable
+from inspect import (
+    getattr_static,
+    isasyncgenfunction,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    signature,
+)
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +18,45 @@ from deviceplugin.domain.timing import LONGEST_RESCAN, SHORTEST_RESCAN
 
 USUAL_NAME: Final = "device-plugins"
 """The plugin directory's name below a kubelet's root."""
+
+
+def check_author(author: object, *, loops: bool) -> None:
+    """Raise `InvalidValueError`, which says what to do, if an author's `scan` cannot be called.
+
+    One that loops takes a notifier; one that knows the present takes nothing, is plain, and
+    returns its tree.
+    """
+    form = "scan(notifier)" if loops else "scan()"
+    if (fault := _fault(author, form, loops=loops)) is not None:
+        kind = author.__name__ if isinstance(author, type) else type(author).__name__
+        raise InvalidValueError(f"plugin {kind}: {fault}")
+
+
+def _fault(author: object, form: str, *, loops: bool) -> str | None:
+    scan = getattr(author, "scan", None)
+    if not callable(scan):
+        return f"must be an object with a method {form}"
+    found = getattr_static(author, "scan", None)
+    if isinstance(author, type) and not isinstance(found, staticmethod | classmethod):
+        return f"is a class; give an object of it, {author.__name__}()"
+    if isgeneratorfunction(scan) or isasyncgenfunction(scan):
+        way = "hand each tree to notifier.notify" if loops else "return the tree"
+        return f"its {form} has a yield, so that a call runs nothing of it; {way}"
+    if not loops and iscoroutinefunction(scan):
+        return f"its {form} must not be async; it is called on a thread, and may block"
+    return _misfit(scan, form, [None] if loops else [])
+
+
+def _misfit(scan: Callable[..., object], form: str, given: list[None]) -> str | None:
+    try:
+        takes = signature(scan)
+    except (TypeError, ValueError):  # not written in Python: it need not say what it takes
+        return None
+    try:
+        takes.bind(*given)
+    except TypeError as error:
+        return f"is called as {form}, and its own scan{takes} cannot be: {error}"
+    return None
 
 
 def rescan_of(seconds: object) -> float:

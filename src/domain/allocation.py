@@ -12,7 +12,6 @@ from deviceplugin.domain.devices import (
     DeviceNode,
     Health,
     Mount,
-    frozen_mapping,
 )
 from deviceplugin.domain.errors import (
     AllocationClashError,
@@ -20,6 +19,7 @@ from deviceplugin.domain.errors import (
     UnhealthyDeviceError,
     UnknownDeviceError,
 )
+from deviceplugin.domain.given import frozen_mapping
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
 

@@ -3,24 +3,27 @@
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from types import MappingProxyType
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
 import attrs
 
 from deviceplugin.domain.errors import InvalidDeviceError
+from deviceplugin.domain.given import (
+    a_text,
+    absolute,
+    frozen_mapping,
+    named,
+    one,
+    sendable,
+    several,
+)
 
 _MAX_NUMA_NODE: Final = 2**63 - 1
 MAX_ID: Final = 63
 """Longest device id, by the comment on `Device.ID` in the kubelet's API."""
 _DIGEST: Final = 12
 """Hex digits that keep two shortened ids apart (48 bits)."""
-_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
-_UNSENDABLE: Final = re.compile("[\0\ud800-\udfff]")
-"""NUL, which ends a text in the kernel, and what a file name that isn't UTF-8 is decoded to."""
 _CDI: Final = re.compile(r"[A-Za-z][\w.-]*/[A-Za-z][\w.-]*=[A-Za-z0-9][\w.:-]*", re.ASCII)
-
-_Value = TypeVar("_Value")
 
 
 class Health(Enum):
@@ -41,6 +44,7 @@ class DeviceId:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what the API has no room for."""
+        a_text("device id", self.value)
         if not 1 <= len(self.value) <= MAX_ID:
             rule = (
                 f"must have 1 to {MAX_ID} characters; DeviceId.shorten makes a stable id of more"
@@ -55,6 +59,7 @@ class DeviceId:
 
         `length` is how long it may be, from 14 on.
         """
+        a_text("device id", text)
         if len(text) <= length:
             return cls(text)
         from hashlib import sha256  # noqa: PLC0415 - it brings all of OpenSSL's hashes along
@@ -76,7 +81,7 @@ class ForeignId(DeviceId):
 
     def __attrs_post_init__(self) -> None:
         """Refuse what no message can hold."""
-        _sendable("device id", self.value)
+        sendable("device id", self.value)
 
 
 def id_as_held(text: str) -> DeviceId:
@@ -88,26 +93,6 @@ def id_as_held(text: str) -> DeviceId:
         return DeviceId(text)
     except InvalidDeviceError:
         return ForeignId(text)
-
-
-def _sendable(part: str, text: object) -> None:
-    """Refuse what neither a message nor a program's environment can hold."""
-    if not isinstance(text, str) or _UNSENDABLE.search(text):
-        raise InvalidDeviceError(part, text, "must be text in UTF-8 without NUL")
-
-
-def _absolute(part: str, path: str) -> None:
-    _sendable(part, path)
-    if not path.startswith("/"):
-        raise InvalidDeviceError(part, path, "must be an absolute path")
-
-
-def _named(part: str, pairs: Mapping[str, str]) -> None:
-    for name, value in pairs.items():
-        _sendable(part, name)
-        _sendable(f"value of {part} {name}", value)
-        if not name:
-            raise InvalidDeviceError(part, name, "must have a name")
 
 
 def _own_path(part: "DeviceNode | Mount") -> str:
@@ -131,9 +116,10 @@ class DeviceNode:
 
     def __attrs_post_init__(self) -> None:
         """Refuse relative paths and permissions that no runtime knows."""
-        _absolute("device node", self.host_path)
+        absolute("device node", self.host_path)
         if self.container_path is not self.host_path:
-            _absolute("container path", self.container_path)
+            absolute("container path", self.container_path)
+        a_text("permissions", self.permissions)
         letters = set(self.permissions)
         if not letters or letters - set("rwm") or len(letters) != len(self.permissions):
             rule = "must be one or more of the letters r, w and m, each once"
@@ -155,41 +141,25 @@ class Mount:
 
     def __attrs_post_init__(self) -> None:
         """Refuse relative paths."""
-        _absolute("mount", self.host_path)
-        _absolute("container path", self.container_path)
-
-
-def _unique(values: Iterable[_Value]) -> tuple[_Value, ...]:
-    several = tuple(values)
-    return tuple(dict.fromkeys(several)) if len(several) > 1 else several
+        absolute("mount", self.host_path)
+        absolute("container path", self.container_path)
+        one("read_only", bool, self.read_only)
 
 
 def _nodes(values: Iterable[DeviceNode]) -> tuple[DeviceNode, ...]:
-    return _unique(values)
+    return several("device node", DeviceNode, values)
 
 
 def _mounts(values: Iterable[Mount]) -> tuple[Mount, ...]:
-    return _unique(values)
+    return several("mount", Mount, values)
 
 
-def _texts(values: Iterable[str]) -> tuple[str, ...]:
-    return _unique(values)
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    return several("CDI device", str, values)
 
 
 def _numa(values: Iterable[int]) -> tuple[int, ...]:
-    return tuple(sorted(_unique(values)))
-
-
-def frozen_mapping(values: Mapping[str, str]) -> Mapping[str, str]:
-    """Return a read-only copy, sorted by key, that later changes of `values` cannot reach."""
-    return MappingProxyType(dict(sorted(values.items()))) if values else _NOTHING
-
-
-def _all_are(part: str, kind: type, values: Iterable[object]) -> None:
-    """Refuse what a type checker would have, while the author's own code is on the stack."""
-    for value in values:
-        if not isinstance(value, kind):
-            raise InvalidDeviceError(part, value, f"must be a {kind.__name__}")
+    return tuple(sorted(several("NUMA node", int, values)))
 
 
 @attrs.frozen(kw_only=True, unsafe_hash=False)
@@ -216,25 +186,26 @@ class DeviceInfo:
     env_separator: str | None = None
     annotations: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
     numa_nodes: tuple[int, ...] = attrs.field(default=(), converter=_numa)
-    cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    cdi_devices: tuple[str, ...] = attrs.field(default=(), converter=_names)
     parent: str = ""
     share_of: str = ""
     attributes: Mapping[str, str] = attrs.field(factory=dict[str, str], converter=frozen_mapping)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what would fail in the kubelet or the runtime, far from its cause."""
-        _all_are("health", Health, (self.health,))
-        _all_are("device node", DeviceNode, self.nodes)
-        if self.mounts:
-            _all_are("mount", Mount, self.mounts)
+        one("health", Health, self.health)
+        if self.env_separator is not None:
+            sendable("environment separator", self.env_separator)
+        a_text("parent", self.parent)
+        a_text("share_of", self.share_of)
         for node in self.numa_nodes:
             if not 0 <= node <= _MAX_NUMA_NODE:
                 rule = "must not be negative, nor beyond 63 bits; leave an unknown one out"
                 raise InvalidDeviceError("NUMA node", node, rule)
         if self.envs:
-            _named("environment variable", self.envs)
+            named("environment variable", self.envs)
         if self.annotations:
-            _named("annotation", self.annotations)
+            named("annotation", self.annotations)
         for name in self.envs:
             if "=" in name:
                 raise InvalidDeviceError("environment variable", name, "must not contain '='")

@@ -6,7 +6,11 @@ from types import MappingProxyType
 import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
-from deviceplugin.domain.errors import InvalidDeviceError
+from deviceplugin.domain.errors import (
+    InvalidDeviceError,
+    InvalidResourceNameError,
+    InvalidValueError,
+)
 from deviceplugin.domain.holds import Minded
 from deviceplugin.domain.resources import ResourceName
 
@@ -73,6 +77,8 @@ class DeviceTree:
 
     def add_type(self, type_name: str) -> None:
         """Name a type that is served even while it has no devices."""
+        if not isinstance(type_name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidResourceNameError(repr(type_name), "a type's name must be text")
         ResourceName.of("example.com", type_name)
         self._types.setdefault(type_name, {})
 
@@ -85,7 +91,7 @@ class DeviceTree:
         if not isinstance(info, DeviceInfo):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidDeviceError("device", info, "must be a DeviceInfo")
         key = device_id if isinstance(device_id, DeviceId) else DeviceId(device_id)
-        if type_name not in self._types:
+        if not isinstance(type_name, str) or type_name not in self._types:  # pyright: ignore[reportUnnecessaryIsInstance]
             self.add_type(type_name)
         self._types[type_name][key] = info
 
@@ -103,3 +109,12 @@ class DeviceTree:
         """Show types with their number of devices."""
         counts = ", ".join(f"{name}: {len(devices)}" for name, devices in self._types.items())
         return f"DeviceTree({counts})"
+
+
+def tree_of(found: object) -> DeviceTree:
+    """Return what a scan handed in; raises `InvalidValueError` if it is no tree."""
+    if isinstance(found, DeviceTree):
+        return found
+    forgotten = "; did it forget to return its tree?" if found is None else ""
+    kind = "None" if found is None else f"a {type(found).__name__}"
+    raise InvalidValueError(f"a scan hands in a DeviceTree, not {kind}{forgotten}")

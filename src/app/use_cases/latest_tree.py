@@ -5,7 +5,7 @@ import threading
 
 from deviceplugin.domain.errors import StoppedError
 from deviceplugin.domain.ports.driving.notifier import Notifier
-from deviceplugin.domain.tree import DeviceTree, FrozenTree
+from deviceplugin.domain.tree import DeviceTree, FrozenTree, tree_of
 
 
 class LatestTree(Notifier):
@@ -23,7 +23,7 @@ class LatestTree(Notifier):
 
     def notify(self, tree: DeviceTree) -> None:
         """Check and freeze the tree in the caller's thread, then let the loop have it."""
-        frozen = tree.freeze(self._namespace)
+        frozen = tree_of(tree).freeze(self._namespace)
         if self._stopped:
             raise StoppedError("the plugin has ended; return from scan")
         with self._lock:

@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -90,6 +92,63 @@ def test_an_option_that_is_none_is_refused_with_those_there_are(
     for make in (Manager, Manager.of_source):
         with pytest.raises(InvalidValueError, match=f"{option} 'other': must be one of {allowed}"):
             make("example.com", Author(), plugin_dir=str(tmp_path), **{option: "other"})  # type: ignore[arg-type]
+
+
+class Yielding:
+    """Has a scan that runs nothing of itself when it is called."""
+
+    def scan(self, _: Notifier) -> Iterator[DeviceTree]:
+        """Yield a tree."""
+        yield DeviceTree()
+
+
+class Lacking:
+    """Knows how to do other things."""
+
+
+class Both(Source):
+    """May be called either way."""
+
+    def scan(self, _: Notifier | None = None) -> DeviceTree:
+        """Return what is there."""
+        return super().scan()
+
+
+@pytest.mark.parametrize(
+    ("author", "loops", "word"),
+    [
+        (Author, True, r"plugin Author: is a class; give an object of it, Author\(\)"),
+        (Source, False, r"plugin Source: is a class; give an object of it, Source\(\)"),
+        (Lacking(), True, r"plugin Lacking: must be an object with a method scan\(notifier\)"),
+        (Lacking(), False, r"method scan\(\)"),
+        (len, True, r"plugin builtin_function_or_method: must be an object with a method scan"),
+        (None, True, "plugin NoneType: must be an object"),
+        (Yielding(), True, r"yield.*hand each tree to notifier\.notify"),
+        (Source(), True, r"is called as scan\(notifier\), and its own scan\(\) .*too many"),
+        (Author(), False, "must not be async"),
+    ],
+)
+def test_what_has_no_scan_that_can_be_called_is_refused(
+    author: object, loops: object, word: str, tmp_path: Path
+) -> None:
+    """At once, in the author's own line, and not by a scan that fails for ever."""
+    make = Manager if loops else Manager.of_source
+    with pytest.raises(InvalidValueError, match=word):
+        make("example.com", cast("Any", author), plugin_dir=str(tmp_path))
+
+
+def test_whatever_can_be_called_is_no_matter_of_its_form(tmp_path: Path) -> None:
+    """An object, a class or a module with a function, and what takes more than it is given."""
+    static = type("Static", (), {"scan": staticmethod(Source().scan)})
+    for source in (Both(), static, static(), SimpleNamespace(scan=lambda: Source().scan())):
+        manager = Manager.of_source("example.com", cast("Any", source), plugin_dir=str(tmp_path))
+        assert len(manager.look().resources) == 1
+
+
+def test_a_look_that_finds_no_tree_says_so(tmp_path: Path) -> None:
+    source: Any = SimpleNamespace(scan=lambda: None)
+    with pytest.raises(InvalidValueError, match="not None; did it forget to return"):
+        Manager.of_source("example.com", source, plugin_dir=str(tmp_path)).look()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """A device is valid from birth: what the kubelet or a runtime would choke on cannot be built."""
 
 import re
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -243,3 +244,56 @@ def test_a_part_of_the_wrong_kind_is_refused_where_it_is_made(
     """Not in the stream to the kubelet, where it would strand the resource."""
     with pytest.raises(InvalidDeviceError, match=part):
         DeviceInfo(**wrong)
+
+
+NODE = DeviceNode("/dev/null")
+ODD: tuple[Any, ...] = (
+    0,
+    1.5,
+    True,
+    "ab",
+    b"ab",
+    NODE,
+    object(),
+    [0],
+    ["ab", 0],
+    [{}, {}],
+    {1: "a"},
+)
+"""What a type checker would have refused for most parts of a device."""
+
+
+@pytest.mark.parametrize("kind", [DeviceId, DeviceNode, Mount, DeviceInfo])
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_a_part_of_the_wrong_type_is_refused_by_name_or_taken(
+    kind: type[Any], value: object
+) -> None:
+    """Never by whatever Python says of what was done with it."""
+    base: dict[str, Any] = {} if kind is DeviceInfo else {"value": "a"}
+    if kind in {DeviceNode, Mount}:
+        base = {"host_path": "/dev/null"}
+    for field in attrs.fields(kind):
+        if field.init:
+            with suppress(InvalidDeviceError):
+                kind(**cast("Any", {**base, field.name: value}))
+
+
+@pytest.mark.parametrize("name", ["nodes", "mounts", "numa_nodes", "cdi_devices"])
+@pytest.mark.parametrize("value", [0, "ab", b"ab", NODE, True])
+def test_one_where_there_may_be_several_is_refused(name: str, value: object) -> None:
+    with pytest.raises(InvalidDeviceError, match="must be a list or a tuple"):
+        DeviceInfo(**cast("Any", {name: value}))
+
+
+@pytest.mark.parametrize("name", ["envs", "annotations", "attributes"])
+@pytest.mark.parametrize("value", [1, "ab", ["ab"], NODE])
+def test_what_is_no_mapping_is_refused(name: str, value: object) -> None:
+    with pytest.raises(InvalidDeviceError, match="must be a dict of names and values"):
+        DeviceInfo(**cast("Any", {name: value}))
+
+
+def test_an_id_is_made_of_text_alone() -> None:
+    number: Any = 0
+    for make in (DeviceId, DeviceId.shorten):
+        with pytest.raises(InvalidDeviceError, match="must be text, not int"):
+            make(number)

@@ -1,6 +1,6 @@
 """A tree is the scanner's until it is handed over; then nobody can change it."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -83,9 +83,9 @@ def test_nobody_can_change_a_frozen_tree() -> None:
 def test_a_type_that_makes_no_resource_is_refused_at_once_and_leaves_nothing(name: str) -> None:
     tree = DeviceTree()
     with pytest.raises(InvalidResourceNameError):
-        tree.add_type(name)
+        tree.add_type(cast("Any", name))
     with pytest.raises(InvalidResourceNameError):
-        tree.add_device(name, "a", WELL)
+        tree.add_device(cast("Any", name), "a", WELL)
     assert tree.freeze("color.example").resources == {}
 
 
@@ -137,3 +137,18 @@ def test_what_is_no_device_is_refused_when_it_is_added() -> None:
     nothing: Any = None
     with pytest.raises(InvalidDeviceError, match="must be a DeviceInfo"):
         DeviceTree().add_device("widget", "a", nothing)
+
+
+@pytest.mark.parametrize("name", [0, None, [], b"yellow"])
+def test_a_type_whose_name_is_no_text_is_refused(name: object) -> None:
+    tree = DeviceTree()
+    with pytest.raises(InvalidResourceNameError, match="must be text"):
+        tree.add_type(cast("Any", name))
+    with pytest.raises(InvalidResourceNameError, match="must be text"):
+        tree.add_device(cast("Any", name), "a", DeviceInfo())
+
+
+@pytest.mark.parametrize("key", [0, None, [], b"a"])
+def test_an_id_that_is_no_text_is_refused(key: object) -> None:
+    with pytest.raises(InvalidDeviceError, match="must be text, not"):
+        DeviceTree().add_device("yellow", cast("Any", key), DeviceInfo())

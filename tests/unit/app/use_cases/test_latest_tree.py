@@ -3,13 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.app.use_cases.latest_tree import LatestTree
 from deviceplugin.domain.devices import DeviceId, DeviceInfo
-from deviceplugin.domain.errors import InvalidResourceNameError, StoppedError
+from deviceplugin.domain.errors import InvalidResourceNameError, InvalidValueError, StoppedError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import DeviceTree
 
@@ -124,3 +125,12 @@ async def test_a_tree_names_devices_by_id() -> None:
     latest = LatestTree("color.example")
     latest.notify(tree("a"))
     assert (await latest.next()).resources == {YELLOW: {DeviceId("a"): DeviceInfo()}}
+
+
+@pytest.mark.parametrize(("given", "word"), [({}, "a dict"), (None, "None; did it forget")])
+async def test_what_is_no_tree_is_refused_in_the_scanners_own_call(
+    given: object, word: str
+) -> None:
+    latest = LatestTree("color.example")
+    with pytest.raises(InvalidValueError, match=f"hands in a DeviceTree, not {word}"):
+        latest.notify(cast("Any", given))
