@@ -9,20 +9,14 @@ import attrs
 from deviceplugin.domain.discovery.assortment import Skip
 from deviceplugin.domain.discovery.conflicts import dealt_out
 from deviceplugin.domain.discovery.guests import Guests
-from deviceplugin.domain.discovery.holding import (
-    Whereabouts,
-    in_the_way,
-    ours,
-    stays,
-    steadied,
-    still,
-)
-from deviceplugin.domain.discovery.identity import Identities, Known, identify
+from deviceplugin.domain.discovery.holding import ours, stays, still
+from deviceplugin.domain.discovery.identity import Identities, identify
 from deviceplugin.domain.discovery.limits import beyond, chosen
 from deviceplugin.domain.discovery.offer import Offer, offer
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
-from deviceplugin.domain.discovery.staying import HeldDevices
-from deviceplugin.domain.discovery.units import Unit, assemble
+from deviceplugin.domain.discovery.staying import HeldDevices, Offered, Whereabouts
+from deviceplugin.domain.discovery.steadying import in_the_way, steadied
+from deviceplugin.domain.discovery.units import assemble
 from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.tree import Devices
@@ -30,12 +24,6 @@ from deviceplugin.domain.tree import Devices
 NOTHING: Final[Mapping[ResourceName, Devices]] = {}
 NOWHERE: Final[Whereabouts] = {}
 NOTHING_GIVEN: Final = Identities()
-
-
-def _places(unit: Unit) -> tuple[Known, ...]:
-    if len(unit.members) == 1 and unit.known.place == unit.lead.identity:
-        return (unit.known,)
-    return tuple(map(Known.of, unit.members))
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -58,13 +46,15 @@ class Arrangement:
 
     @property
     def whereabouts(self) -> Whereabouts:
-        """Where all is that is offered or held."""
-        offered = (
-            (Hold(resource, each.id), _places(each.unit))
-            for resource, offers in self.offers.items()
-            for each in offers
-        )
-        return {**self.remembered, **dict(offered)}
+        """What all is offered as, or was that is held: that unit stays what it was."""
+        offered: dict[Hold, Offered] = {}
+        for resource, offers in self.offers.items():
+            for each in offers:
+                hold = Hold(resource, each.id)
+                now = Offered.of(each.unit.known, each.unit.members)
+                then = self.remembered.get(hold)
+                offered[hold] = now if then is None else Offered(then.unit, now.members)
+        return {**self.remembered, **offered}
 
 
 def arrange(  # noqa: PLR0913 - what was before, by name

@@ -1,28 +1,52 @@
 """A device that stays where it is, because a container may hold it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 import attrs
 
 from deviceplugin.domain.devices import DeviceId
+from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.identity import Known
 from deviceplugin.domain.holds import Hold
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.sharing import device_behind, share_base
 
 
+@attrs.frozen
+class Offered:
+    """What was offered by an id: which unit that was, by its place, and where its members were.
+
+    The place of a group is what makes it one, so that it is the same unit when a member comes.
+    """
+
+    unit: str
+    members: tuple[Known, ...]
+
+    @classmethod
+    def of(cls, known: Known, members: Sequence[Candidate]) -> "Offered":
+        """Return what a unit of these members is offered as."""
+        if len(members) == 1 and known.place == members[0].identity:
+            return cls(known.place, (known,))
+        return cls(known.place, tuple(map(Known.of, members)))
+
+
+Whereabouts = Mapping[Hold, Offered]
+"""What each device was offered as last, by its resource and id."""
+
+
 @attrs.frozen(kw_only=True)
 class Stay:
     """A device that is held: by which resource and id, in which units, and if it alone can be it.
 
-    Its id is that of the device; `holds` are those of its units, and `known` is what a member of
-    it is known by now.
+    Its id is that of the device; `holds` are those of its units, `unit` is the place of the one
+    that it was offered as, and `known` is what a member of it is known by now.
     """
 
     hold: Hold
     holds: tuple[Hold, ...]
+    unit: str
     known: Known
     is_sure: bool = True
 

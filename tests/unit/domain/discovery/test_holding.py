@@ -27,7 +27,12 @@ OTHER = rule("x.local/other", {"subsystem": "tty"})
 
 
 def tty(
-    number: int = 0, *, serial: str = "S", port: str = "1", paths: tuple[str, ...] = ()
+    number: int = 0,
+    *,
+    serial: str = "S",
+    port: str = "1",
+    paths: tuple[str, ...] = (),
+    kind: str | None = None,
 ) -> Candidate:
     """Return a serial port of an adapter in a USB port."""
     usb = f"/devices/usb1/1-{port}"
@@ -37,6 +42,7 @@ def tty(
         devpath=f"{usb}/1-{port}:1.0/ttyUSB{number}/tty/ttyUSB{number}",
         paths=paths,
         driver="",
+        attributes={"kind": kind},
         node=Node(path=f"/dev/ttyUSB{number}", number=f"188:{number}"),
         numa_nodes=(0,),
         hardware_path=usb,
@@ -276,6 +282,90 @@ def test_a_group_that_is_held_is_not_offered_in_pieces() -> None:
     held = hold("ser", *shown(pieces)["ser"])
     assert len(held) == 2
     assert shown(found([GROUPED], PORTS, held, pieces)) == {}
+
+
+TOGETHER = attrs.evolve(SER, provision=Provision(group_by=GroupBy("attributes.kind")))
+"""All ports of one kind are one unit."""
+THREE = [tty(n, serial=key, port=str(n), kind="port") for n, key in enumerate("ABC")]
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
+@pytest.mark.parametrize("which", range(3))
+def test_one_that_is_held_alone_is_not_given_with_others(which: int, remembered: object) -> None:
+    """Nor are those: they would be given by its id. What is not held is free again afterwards."""
+    first = found([SER], THREE)
+    assert len(first.devices[SER.resource]) == 3
+    held = hold("ser", shown(first)["ser"][which])
+    second = found([TOGETHER], THREE, held, first if remembered else FRESH)
+    assert shown(second) == {}
+    assert second.minded.in_the_way == held
+    assert reasons(second) == [
+        f"a container may hold it as {'ABC'[which]}-if00-tty of x.local/ser"
+    ]
+    again = found([SER], THREE, held, second if remembered else FRESH)
+    assert shown(again) == shown(first)
+    assert len(_ports_of(found([TOGETHER], THREE, before=second))) == 1
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["remembered", "after a restart"])
+def test_a_group_that_is_held_is_the_same_one_again(remembered: object) -> None:
+    """By the rule that made it one; one that came meanwhile is part of it, and goes with it."""
+    first = found([TOGETHER], THREE[:2])
+    held = hold("ser", *shown(first)["ser"])
+    if remembered:
+        pieces = found([SER], THREE, held, first)
+        assert shown(pieces) == {"ser": ["C-if00-tty"]}
+        first = pieces
+    again = found([TOGETHER], THREE, held, first if remembered else FRESH)
+    assert {*again.devices[SER.resource]} == {each.id for each in held}
+
+
+SHAPES = [SER, TOGETHER, GROUPED, OTHER]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(SHAPES),
+            st.sampled_from(["look", "look", "restart"]),
+            st.integers(0, 3),
+        ),
+        min_size=2,
+        max_size=6,
+    )
+)
+def test_what_is_held_is_what_it_was_and_all_else_is_free(
+    lives: list[tuple[ResourceRule, str, int]],
+) -> None:
+    """Whatever rules are read, in any order: of a machine on which nothing changes.
+
+    An id that is held stands for just the devices that were given by it, and each unit that the
+    rules make of what is not with another resource, and of which nobody holds a device, is
+    offered. Only what a value is held by means nothing to other rules after a restart.
+    """
+    last = FRESH
+    holders: dict[Hold, frozenset[int]] = {}
+    for one, event, wanted in lives:
+        is_told = one is TOGETHER or all(key.id != DeviceId("port") for key in holders)
+        before = FRESH if event == "restart" and is_told else last
+        last = found([one], THREE, frozenset(holders), before)
+        listed = _ports_of(last)
+        for key in listed.keys() & holders.keys():
+            assert listed[key] == holders[key]
+        busy = frozenset[int]().union(*holders.values())
+        others = {
+            port
+            for key, ports in holders.items()
+            for port in ports
+            if key.resource != one.resource
+        }
+        own = found([one], [each for number, each in enumerate(THREE) if number not in others])
+        free = [each for each in _ports_of(own).values() if not each & busy]
+        assert sorted(map(sorted, free)) == sorted(
+            sorted(ports) for key, ports in listed.items() if key not in holders
+        )
+        for key in sorted(listed.keys() - holders.keys(), key=str)[:wanted]:
+            holders[key] = listed[key]
 
 
 def test_what_other_plugins_hold_concerns_no_device_of_ours() -> None:
