@@ -1,10 +1,14 @@
 """The laws of health, as a scanner finds it."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
 
 import attrs
 
 from deviceplugin.adapters.sysfs import SysfsScanner
+from deviceplugin.app.settings import load
 from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.events import DeviceUnwell, ProbeImpossible
 from deviceplugin.domain.discovery.expectations import Compared
@@ -15,6 +19,7 @@ from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.rules import alternative, rule
 from deviceplugin.testing.sysfs import Machine, found
 
+GUIDE: Final = Path(__file__).parents[4] / "docs" / "configuration.md"
 X = ResourceName("x.local", "x")
 SENSORS = rule("x.local/x", {"subsystem": "widget"})
 
@@ -170,3 +175,39 @@ def test_a_device_can_be_healthy_by_a_link_to_its_node(machine: Machine) -> None
     assert health() is Health.HEALTHY
     machine.sysfs.nodes.remove("/dev/serial/by-id/x")
     assert health() is Health.UNHEALTHY
+
+
+def test_the_example_of_the_guide_is_true_of_a_disk_as_the_kernel_shows_it(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """Well while it runs; not once the kernel has taken it offline, and not without its driver."""
+    section = GUIDE.read_text().split("\n## Health\n")[1]
+    (text,) = re.findall(
+        r"^```yaml\n(.*?)^```$", section.split("\n## ")[0], re.MULTILINE | re.DOTALL
+    )
+    (tmp_path / "guide.yaml").write_text(text)
+    (disks,) = load(str(tmp_path / "guide.yaml"), {}, {}).rules
+    assert disks.probe is not None
+    wanted = attrs.evolve(disks, probe=None, unhealthy_after=1, healthy_after=1)
+    port = machine.sysfs.pci("0000:00:17.0", driver="ahci")
+    host = machine.sysfs.bus_device("host0", bus="scsi", below=port)
+    target = machine.sysfs.bus_device("target0:0:0", bus="scsi", below=host)
+    place = machine.sysfs.bus_device(
+        "0:0:0:0", bus="scsi", below=target, attributes={"state": "running", "ioerr_cnt": "0x0"}
+    )
+    place = machine.sysfs.bind(place, "sd")
+    disk = machine.sysfs.disk("sda", below=place, attributes={"ro": "0"})
+    machine.sysfs.partition(disk, 1)
+    scanner = machine.scanner(wanted)
+
+    def health() -> str:
+        (info,) = found(scanner, wanted.resource).values()
+        return info.health.value
+
+    assert health() == "Healthy"
+    machine.sysfs.write(f"{place.path}/state", "offline")
+    assert health() == "Unhealthy"
+    machine.sysfs.write(f"{place.path}/state", "running")
+    assert health() == "Healthy"
+    machine.sysfs.bind(place, "")
+    assert health() == "Unhealthy"
