@@ -59,8 +59,12 @@ def assort(
     sightings: Iterable[Sighting],
     guests: Guests,
     stays: Stays = NOBODY_STAYS,
+    fronts: Fronts | None = None,
 ) -> Assortment:
-    """Hand out the candidates; the order in which they were seen does not matter."""
+    """Hand out the candidates; the order in which they were seen does not matter.
+
+    `fronts` are those of all that was seen, if these are not all.
+    """
     sightings = tuple(sightings)
     claimed: dict[ResourceName, list[Sighting]] = defaultdict(list)
     staying: list[Sighting] = []
@@ -69,7 +73,7 @@ def assort(
             staying.append(each)
         elif each.claims:
             claimed[each.claims[0].resource].append(each)
-    hand = _Hand(fronts_of(rules, sightings))
+    hand = _Hand(fronts_of(rules, sightings) if fronts is None else fronts)
     for each in sorted(staying, key=lambda one: one.candidate.identity):
         hand.keep(each.claims, each.candidate, stays[each.candidate.identity])
     for rule in rules if staying else ():

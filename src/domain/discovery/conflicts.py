@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
 from deviceplugin.domain.discovery.candidates import Candidate
+from deviceplugin.domain.discovery.fronts import fronts_of
 from deviceplugin.domain.discovery.guests import Guests
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook, Sighting
@@ -32,6 +33,8 @@ def dealt_out(
     disputed: list[Skip] = []
     rule_of = {rule.resource: rule for rule in rules}
     at = {each.candidate.identity: each.candidate for each in seen}
+    # One that is withheld still hides the view of it that has no node.
+    fronts = fronts_of(rules, seen)
     while contested := [each for each in dealt.skips if each.is_contested]:
         rivals = {
             skip: frozenset(_rivals(at[skip.place], skip.owner, dealt, rule_of, guests))
@@ -44,7 +47,7 @@ def dealt_out(
         )
         disputed += _lost(dealt, rivals)
         seen = [each for each in seen if each.candidate.identity not in barred]
-        dealt = assort(rules, seen, guests, staying)
+        dealt = assort(rules, seen, guests, staying, fronts)
     return dealt, tuple(disputed)
 
 

@@ -218,6 +218,22 @@ def test_a_disputed_device_is_nobodys_and_takes_no_place(on_conflict: OnConflict
         ]
 
 
+def test_nobody_gets_a_disputed_device_by_its_view_without_a_node() -> None:
+    """Such as the port on its bus, which has the same name: what hides that is still there."""
+    along = Companion(relation=Relation.SIBLINGS, wanted=alternative({"subsystem": "tty"}))
+    several = attrs.evolve(
+        rule("x.local/a", {"name": "t0"}), provision=Provision(companions=(along,))
+    )
+    book = Rulebook(
+        [several, rule("x.local/b", {"subsystem": "tty"})], on_conflict=OnConflict.ERROR
+    )
+    bus = attrs.evolve(candidate("t0", None, "usb-serial"), hardware_path="/usb")
+    port = attrs.evolve(candidate("t0", 1), devpath=f"{bus.devpath}/tty/t0", hardware_path="/usb")
+    seen = [book.judge(each, lacking) for each in (bus, port)]
+    assert given_out(discover(book, seen, before=Discovery())) == {}
+    assert {each.outcome for each in findings(book, seen)} <= {Outcome.REFUSED, Outcome.RULED_OUT}
+
+
 def test_all_of_a_group_that_is_not_offered_are_told_why() -> None:
     """The reason is that of the group, whichever of its members is asked after."""
     groups = attrs.evolve(
