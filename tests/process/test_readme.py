@@ -68,3 +68,21 @@ def test_with_a_kubelet_pods_can_have_what_it_offers(
             kubelet.restart()
         assert not process.is_over
         assert [line for line in process.err.splitlines() if not FAILED.match(line)] == []
+
+
+QUIET: Final = """
+class Broken:
+    def scan(self, notifier):
+        raise PermissionError("not as this user")
+
+Manager("color.example.com", Broken(), plugin_dir={directory!r}).run()
+"""
+
+
+def test_without_logging_set_up_there_are_warnings_alone(place: Path, plugins: Path) -> None:
+    """As the README says: a first failure is seen, that a kubelet is awaited is not."""
+    text = "from deviceplugin import Manager\n" + QUIET.format(directory=str(plugins))
+    with Process(sys.executable, "-c", text, place=place) as process:
+        eventually(lambda: "scan_failed" in process.err)
+        lines = process.err.splitlines()
+    assert [line for line in lines if not line.startswith("scan_failed reason=")] == []
