@@ -3,6 +3,7 @@
 import re
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,7 @@ PROGRAMS: Final = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MUL
 YELLOW: Final = "color.example.com/yellow"
 LOOPS, SOURCE, POWERS, ALLOCATES = range(4)
 
-GIVEN: Final = {
+GIVEN: Final[Mapping[int, tuple[int, Mapping[str, str], str]]] = {
     LOOPS: (1, {}, ""),
     SOURCE: (1, {}, ""),
     POWERS: (3, {"YELLOW": "dev2"}, "ready: dev2\n"),

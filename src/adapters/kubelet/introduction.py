@@ -69,5 +69,5 @@ class Introduction(RegistrationServicer):
             )
         return KubeletUnreachableError(
             f"no kubelet has looked into {place} for {seconds:g} s; is it the plugins_registry of "
-            "a kubelet that runs? --kubelet-root names another root"
+            "a kubelet that runs? kubelet_root (--kubelet-root) names another root"
         )

@@ -36,7 +36,9 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_ANSWER),
 )
 
-_HINT: Final = "; is the kubelet's root mounted here? --kubelet-root names another one"
+_HINT: Final = (
+    "; is the kubelet's root mounted here? kubelet_root (--kubelet-root) names another one"
+)
 
 
 class PodResourcesHolders(Holders):

@@ -38,7 +38,7 @@ def registry_directory(kubelet_root: str) -> SocketDirectory:
     return SocketDirectory(
         os.path.join(kubelet_root, REGISTRY),  # noqa: PTH118 - a text
         kind=REGISTRY,
-        flag="--kubelet-root",
+        flag="kubelet_root (--kubelet-root)",
     )
 
 

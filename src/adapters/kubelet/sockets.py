@@ -36,12 +36,13 @@ def _absolute(path: str) -> str:
 class SocketDirectory:
     """A directory as a place for sockets; `ServingError` if it never can be one.
 
-    `kind` is what people call it, `flag` the flag that names another one.
+    `kind` is what people call it, `flag` how people name another
+    one: the option of a manager, with the command's flag.
     """
 
     path: str = attrs.field(converter=_absolute)
     kind: str = attrs.field(default="plugin directory", kw_only=True)
-    flag: str = attrs.field(default="--plugin-dir", kw_only=True)
+    flag: str = attrs.field(default="plugin_dir (--plugin-dir)", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what gRPC or Linux could never take."""

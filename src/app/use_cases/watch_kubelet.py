@@ -28,8 +28,8 @@ STILL_LOOKS: Final = 2
 _NOT_YET: Final[Mapping[tuple[Route, bool], str]] = {
     (Route.REGISTER, True): "there is no kubelet.sock in it yet",
     (Route.REGISTER, False): "no such directory yet; is the kubelet's directory mounted here?",
-    (Route.WATCHER, False): "no such directory yet; is the kubelet's root (--kubelet-root) mounted"
-    " here?",
+    (Route.WATCHER, False): "no such directory yet; is the kubelet's root, kubelet_root "
+    "(--kubelet-root), mounted here?",
 }
 
 

@@ -121,7 +121,7 @@ async def test_silence_is_bounded(tmp_path: Path) -> None:
 async def test_where_no_kubelet_is_the_way_out_is_told(tmp_path: Path) -> None:
     """No file, a file, the socket of a dead kubelet."""
     path = tmp_path / SOCKET
-    hint = "; is the kubelet's root mounted here? --kubelet-root names another one"
+    hint = "; is the kubelet's root mounted here? kubelet_root (--kubelet-root) names another one"
     await assert_unknown(
         source(tmp_path).holders(WIDGET), f"{path}: No such file or directory{hint}"
     )
