@@ -6,6 +6,7 @@ from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.memory import Folder
 
 _HOME: Final = "nvme-subsystem"
+_BELOW: Final = f"/{_HOME}/"
 
 
 def controllers(folders: Folders, folder: Folder) -> tuple[Folder, ...]:
@@ -13,7 +14,7 @@ def controllers(folders: Folders, folder: Folder) -> tuple[Folder, ...]:
 
     Nothing is asked of any other device.
     """
-    if f"/{_HOME}/" not in folder.path:
+    if _BELOW not in folder.path:
         return ()
     here = folder
     while here.above is not None and here.above.name != _HOME:
