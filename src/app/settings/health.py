@@ -85,7 +85,7 @@ def _seconds(text: str) -> float:
 
 
 def _read_looks(reader: Reader, node: Node) -> int | None:
-    return reader.checked(node, reader.number(node), _looks)
+    return reader.checked(node, reader.whole_number(node), _looks)
 
 
 def _read_changing(reader: Reader, node: Node) -> frozenset[str]:

@@ -106,8 +106,10 @@ def _in_file(reader: Reader, keys: Mapping[str, Node]) -> dict[str, Any]:
     for name, option in OPTIONS.items():
         if name in keys:
             node = keys[name]
-            text = reader.number(node) if option.numeric else reader.text(node)
-            value = reader.checked(node, text, option.parse)
+            if option.numeric:
+                value = reader.checked(node, reader.number(node), option.parse)
+            else:
+                value = reader.parsed(node, option.parse)
             if value is not None:
                 values[name] = value
     return values

@@ -89,7 +89,7 @@ def _separator(text: str) -> str | None:
 
 
 def _whole(most: int, reader: Reader, node: Node) -> int | None:
-    return reader.checked(node, reader.number(node), partial(_number, most))
+    return reader.checked(node, reader.whole_number(node), partial(_number, most))
 
 
 def _number(most: int, text: str) -> int:

@@ -12,10 +12,13 @@ from deviceplugin.app.settings.quoting import quoted
 from deviceplugin.app.settings.scalars import (
     READINGS,
     boolean_fault,
+    lacks_quotes,
     number_fault,
     quantity_fault,
     text_fault,
+    whole_fault,
 )
+from deviceplugin.domain.discovery.facts import Kind
 from deviceplugin.domain.discovery.globs import Pattern
 from deviceplugin.domain.errors import InvalidValueError
 
@@ -28,6 +31,7 @@ MAX_WEIGHT: Final = 100_000
 
 _TAG: Final = "tag:yaml.org,2002:"
 _TAGS: Final = frozenset({"map", "seq", *READINGS})
+_NODE, _PATH = Kind.NODE.value, Kind.DEVPATH.value
 _SHOWN: Final = 80
 
 _Parsed = TypeVar("_Parsed")
@@ -58,9 +62,9 @@ class Reader:
         """Return values by key, of those keys that are allowed; each once."""
         keys = (*required, *optional)
         pairs = self.pairs(node)
-        for name, (key, _) in pairs.items():
+        for name, (key, value) in pairs.items():
             if name not in keys:
-                self.note(key, _unknown(name, keys))
+                self.note(key, _unknown(name, value, keys))
         if isinstance(node, MappingNode):
             for missing in [key for key in required if key not in pairs]:
                 self.note(node, f"needs the key {missing!r}")
@@ -101,6 +105,10 @@ class Reader:
         """Return the text of a number."""
         return self._scalar(node, "a number", number_fault)
 
+    def whole_number(self, node: Node) -> str | None:
+        """Return the text of a number, where only a whole one has a meaning."""
+        return self._scalar(node, "a whole number", whole_fault)
+
     def quantity(self, node: Node) -> str | None:
         """Return the text of a number to compare with: of any sign, decimal or 0x..."""
         return self._scalar(node, "a number", quantity_fault)
@@ -111,7 +119,12 @@ class Reader:
         return None if text is None else text.lower() == "true"
 
     def parsed(self, node: Node, parse: Callable[[str], _Parsed]) -> _Parsed | None:
-        """Return what `parse` makes of text."""
+        """Return what `parse` makes of text; what it refuses is not worth quotes that lack."""
+        if isinstance(node, ScalarNode) and lacks_quotes(node):
+            before = len(self.faults)
+            self.checked(node, node.value, parse)
+            if len(self.faults) > before:
+                return None
         return self.checked(node, self.text(node), parse)
 
     def pattern(self, node: Node, parse: Callable[[str], _Weighed]) -> _Weighed | None:
@@ -200,10 +213,18 @@ def _without_quotes(node: Node) -> str:
     return f"; {quoted(f'{{{key.value}}}')}"
 
 
-def _unknown(key: str, allowed: Sequence[str]) -> str:
-    near = get_close_matches(key[:_SHOWN], allowed, 1)
+def _unknown(key: str, value: Node, allowed: Sequence[str]) -> str:
+    near = [_NODE] if _is_for_node(value, allowed) else get_close_matches(key[:_SHOWN], allowed, 1)
     meant = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown key {_short(key)}: {meant}allowed are {', '.join(allowed)}"
+
+
+def _is_for_node(value: Node, allowed: Sequence[str]) -> bool:
+    """Say whether what looks like the path of a node stands where conditions do."""
+    if isinstance(value, SequenceNode) and value.value:
+        value = value.value[0]
+    is_path = isinstance(value, ScalarNode) and value.value.startswith("/dev/")
+    return is_path and _NODE in allowed and _PATH in allowed
 
 
 def _short(text: str) -> str:

@@ -56,6 +56,12 @@ def text_fault(node: ScalarNode) -> str | None:
     return f"must be text, not {READINGS.get(tag, tag)}"
 
 
+def lacks_quotes(node: ScalarNode) -> bool:
+    """Say whether a value is no text for the lack of quotes alone."""
+    reading = _tag(node) not in {"null", "merge"} and node.style is None
+    return reading and len(node.value) <= _REPEATED and text_fault(node) is not None
+
+
 def _unquoted(tag: str, value: str) -> str:
     """Return what YAML takes a value for, and how to write it; whole, since it will be copied."""
     reading = f"the number {_number(value)}" if tag in {"int", "float"} else READINGS.get(tag, tag)
@@ -64,12 +70,17 @@ def _unquoted(tag: str, value: str) -> str:
     return f"{value} without quotes is {reading}; quote it: '{value}'"
 
 
-def number_fault(node: ScalarNode) -> str | None:
+def number_fault(node: ScalarNode, wanted: str = "a number such as 5 or 0.5") -> str | None:
     """Return why a value is no number; None if it is."""
     if _tag(node) in {"int", "float"} and node.style is None and _NUMBER.fullmatch(node.value):
         return _octal_fault(node.value)
     hint = ", without quotes" if node.style is not None else ""
-    return f"must be a number such as 5 or 0.5{hint}, not {_shown(node.value)}"
+    return f"must be {wanted}{hint}, not {_shown(node.value)}"
+
+
+def whole_fault(node: ScalarNode) -> str | None:
+    """Return why a value is no number, where only whole ones count; None if it is."""
+    return number_fault(node, "a whole number such as 5")
 
 
 def _octal_fault(value: str) -> str | None:

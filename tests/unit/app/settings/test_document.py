@@ -66,7 +66,12 @@ def wrong(tmp_path: Path, data: str | bytes) -> str:
         ),
         ("version: 1\nrescan_seconds: .inf\n", "2:17: must be a number such as 5 or 0.5, not"),
         ("version: 1\nrescan_seconds: 0\n", "2:17: '0' must be a number of seconds, 0.1 to"),
-        ("version: 1\nlog_level: off\n", "2:12: off without quotes is true or false"),
+        ("version: 1\nlog_level: off\n", "2:12: 'off' must be one of debug, info, warning"),
+        ("version: 1\nmetrics: 9100\n", "2:10: '9100' must be HOST:PORT, such as 127.0.0.1:9100"),
+        (
+            "version: 1\ndomain: 1.5\n",
+            "2:9: 1.5 without quotes is the number 1.5; quote it: '1.5'",
+        ),
     ],
 )
 def test_a_fault_is_one_line_with_its_place(tmp_path: Path, text: str, said: str) -> None:

@@ -137,6 +137,30 @@ def test_two_resources_of_one_name_are_one_too_many(tmp_path: Path) -> None:
             "4:25: must be a list, each entry after a '- ', not a single",
         ),
         ("    match: [{nmae: y}]", "4:14: unknown key 'nmae': did you mean 'name'?"),
+        (
+            "    match: [{path: /dev/kvm}]",
+            "4:14: unknown key 'path': did you mean 'node'? allowed",
+        ),
+        ("    match: [{path: [/dev/kvm]}]", "4:14: unknown key 'path': did you mean 'node'?"),
+        ("    match: [{path: /devices/x}]", "4:14: unknown key 'path': did you mean 'devpath'?"),
+        (
+            "    match: [{parents: {path: /dev/x}}]",
+            "4:24: unknown key 'path': did you mean 'devpa",
+        ),
+        ("    match: [{pci: 8086}]", "4:19: '8086' must be 'vendor:device', each of four hexadec"),
+        ("    match: [{usb: 0403}]", "4:19: '0403' must be 'vendor:device', each of four hexadec"),
+        (
+            "    match: [{pci: {class: 030000}}]",
+            "4:27: 030000 without quotes is the number 12288;",
+        ),
+        (
+            "    match: [{name: y}]\n    count: '5'",
+            "5:12: must be a whole number such as 5, without quotes, not '5'",
+        ),
+        (
+            "    match: [{name: y}]\n    healthy_after: few",
+            "5:20: must be a whole number such as 5, not 'few'",
+        ),
         ("    match: [{node: kvm}]", "4:20: node 'kvm': must be a path or a glob below /dev"),
         (
             '    match: [{devpath: "/sys/devices/*"}]',
@@ -284,7 +308,7 @@ def test_keys_beside_a_preset_go_before_its_own(tmp_path: Path) -> None:
     ("entry", "said"),
     [
         ("preset: kvmm", "3:11: no preset 'kvmm': did you mean 'kvm'? there are "),
-        ("preset: 5", "3:11: 5 without quotes is the number 5"),
+        ("preset: 5", "3:11: no preset '5': there are "),
         ("preset: [kvm]", "3:11: must be text, not a list"),
         ("preset: kvm\n  match: [{name: x}]", "4:10: a preset has its own 'match'"),
         ("preset: kvm\n  permissions: x", "4:16: permissions 'x': must be"),
