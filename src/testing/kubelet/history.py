@@ -171,6 +171,15 @@ class History:
         with self._watch.reading():
             return iter(tuple(self._records))
 
+    def __len__(self) -> int:
+        """Return how many records there are until now."""
+        with self._watch.reading():
+            return len(self._records)
+
+    def __repr__(self) -> str:
+        """Show the records, one a line."""
+        return "\n ".join(["History:", *map(repr, self)])
+
     def of(self, kind: type[_Record], resource: str | None = None) -> tuple[_Record, ...]:
         """Return the records of one kind, of one resource if that is named."""
         return tuple(

@@ -45,6 +45,10 @@ class Profile:
     shows_sidecars: bool = True
     """From 1.29: pod-resources shows what restartable init containers hold."""
 
+    def __str__(self) -> str:
+        """Return the minor, such as 1.37: short enough for the name of a test."""
+        return self.version
+
     @classmethod
     def named(cls, version: str) -> Self:
         """Return the profile of a minor such as "1.37"; raises `LookupError`."""
