@@ -103,21 +103,29 @@ def vacant(directory: str) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        reason = os.strerror(error.errno or errno.EIO)
-        raise InvalidValueError(f"{directory} cannot be recorded into: {reason}") from error
+        raise _unusable(directory, error) from error
     if full:
         raise InvalidValueError(
             f"{directory} is not empty: name a directory that is, or that is not there yet"
         )
 
 
+def _unusable(directory: str, error: OSError) -> InvalidValueError:
+    reason = os.strerror(error.errno or errno.EIO)
+    return InvalidValueError(f"{directory} cannot be recorded into: {reason}")
+
+
 def write(recording: Recording, directory: str, *, masked: bool = False) -> None:
     """Write a recording into a directory that is vacant; make it if it is not there.
 
-    Links come last, so nothing is ever written through one. Raises `OSError`.
+    Links come last, so nothing is ever written through one. Raises `InvalidValueError` where no
+    directory can be made, and `OSError`.
     """
     place = Path(directory)
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(directory, error) from error
     links: list[tuple[Path, str]] = []
     for path, entry in recording.entries.items():
         where = place / path.removeprefix("/")

@@ -288,6 +288,8 @@ def test_only_a_vacant_directory_is_recorded_into(sysfs: FakeSysfs, tmp_path: Pa
     assert [each.name for each in everything(full)] == ["mine"]
     with pytest.raises(InvalidValueError, match="Not a directory"):
         recorded(live, full / "mine")
+    with pytest.raises(InvalidValueError, match="/proc/x cannot be recorded into: No such file"):
+        recorded(live, Path("/proc/x"))
 
 
 def test_nothing_is_written_outside(sysfs: FakeSysfs, tmp_path: Path) -> None:
