@@ -25,7 +25,7 @@ def configurable(command: _Command) -> _Command:
     for option in reversed(list(OPTIONS.values())):
         text = f"{option.help} [{option.variable}]"
         command = click.option(option.flag, metavar="VALUE", help=text)(command)
-    text = "The YAML file; without one, all presets [DEVICEPLUGIN_CONFIG]"
+    text = "The YAML file; without one, the presets not marked (if named) [DEVICEPLUGIN_CONFIG]"
     return click.option("--config", metavar="FILE", help=text)(command)
 
 

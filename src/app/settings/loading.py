@@ -41,7 +41,8 @@ def load(
     """Return the configuration: a flag goes before the environment, that before the file.
 
     `flags` are texts by the setting's name; None, or an empty variable, counts as not given.
-    Without `path` (or DEVICEPLUGIN_CONFIG), or `resources` in the file, all presets are offered.
+    Without `path` (or DEVICEPLUGIN_CONFIG), or `resources` in the file, presets are offered:
+    those that need not be named.
     Raises `InvalidConfigurationError` with every fault, of values that others go before, too.
     """
     path = path or environ.get(CONFIG_VARIABLE) or None
