@@ -8,6 +8,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.recorded import NotedHostUse, NotedNodes, vacant, write
 from deviceplugin.adapters.sysfs.recording import Questions, beside, taken
 from deviceplugin.app.inspector import CONFIGURATION, Inspector
+from deviceplugin.app.settings.hiding import hidden
 from deviceplugin.domain.discovery.asking import asking
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Sighting
@@ -45,10 +46,10 @@ class Recorder:
         recording = Recording({**entries, **self._nodes.entries()}, uses=self._host.uses())
         configuration = self.inspector.configuration.text
         if mask:
-            hidden = beside(sys_root, below, FILES)
-            more = [secret for path, text in hidden for secret in held(path, text)]
+            unread = beside(sys_root, below, FILES)
+            more = [secret for path, text in unread for secret in held(path, text)]
             recording, masks = masked(recording, more)
-            configuration = masks.text(configuration)
+            configuration = hidden(configuration, masks)
         write(recording, directory, masked=mask)
         if configuration:
             (Path(directory) / CONFIGURATION).write_text(configuration, encoding="utf-8")

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviceplugin.domain.recording.entries import Entry, File, Link, Recording
-from deviceplugin.domain.recording.masking import Masks, masked
-from deviceplugin.domain.recording.secrets import identifies
+from deviceplugin.domain.recording.masking import masked
+from deviceplugin.domain.recording.masks import Masks
+from deviceplugin.domain.recording.secrets import FILES, identifies
 
 USB = "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-1"
 
@@ -72,7 +73,7 @@ def test_a_serial_number_that_only_a_name_tells_is_masked() -> None:
         ("3e6be9de-8139-4a4a-9106-a43f08d823a6", "00000000-0000-0000-0000-000000000001"),
         ("naa.5000c500a1b2c3d4", "naa.0000000000000001"),
         ("eui.0025388b01e1a2b3", "eui.0000000000000001"),
-        ("28-0000065b1c2d", "00-000000000001"),
+        ("28-0000065b1c2d", "28-020000000001"),
     ],
 )
 def test_an_address_is_masked_by_one_of_its_form_wherever_it_stands(
@@ -99,6 +100,66 @@ def test_an_address_in_the_name_of_a_network_card_is_masked() -> None:
         "/sys/devices/x/net/enx020000000001/address": File(b"02:00:00:00:00:01\n"),
         "/sys/devices/x/net/enx020000000001/upper": File(b"02:00:00:00:00:01\n"),
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "masked_name"),
+    [
+        ("scsi-35000c500a1b2c3d4", "scsi-30000000000000001"),
+        ("dm-uuid-mpath-35000c500a1b2c3d4", "dm-uuid-mpath-30000000000000001"),
+        ("virtio-a1b2c3d4e5f6", "virtio-020000000001"),
+        ("virtio-7-part1", "virtio-MASKED1-part1"),
+        ("lvm-pv-uuid-AbCdEf-1234-gHiJ-kLmN-oPqR-sTuV-WxYz99", "lvm-pv-uuid-MASKED1"),
+        ("md-uuid-1a2b3c4d:5e6f7a8b:9c0d1e2f:3a4b5c6d", f"md-uuid-{'00000000:' * 3}00000001"),
+        ("md-name-roof:0", "md-name-MASKED1:0"),
+        ("nvme-Maker_970_S466NX0K123_1", "nvme-Maker_970_MASKED2_MASKED1"),
+        ("usb-Maker_Stick_4C53X001-0:0-part1", "usb-Maker_Stick_MASKED1-0:0-part1"),
+        ("usb-1a86_USB_Serial-if00-port0", "usb-1a86_USB_Serial-if00-port0"),
+        ("google-persistent-disk-0", "google-persistent-disk-0"),
+    ],
+)
+def test_a_number_in_the_name_of_a_link_is_masked(name: str, masked_name: str) -> None:
+    """By the grammar of udev's names, though no file of the device has it; models stay."""
+    entries: dict[str, Entry] = {
+        f"/dev/disk/by-id/{name}": Link("../../sda"),
+        "/dev/mine": Link(f"disk/by-id/{name}"),
+    }
+    assert after(entries) == {
+        f"/dev/disk/by-id/{masked_name}": Link("../../sda"),
+        "/dev/mine": Link(f"disk/by-id/{masked_name}"),
+    }
+
+
+def test_a_number_is_masked_in_the_middle_of_another_text() -> None:
+    """In whatever case, with whatever between its digits, and however it is written."""
+    wwid = "nvme.144d-" + b"S466NX0K123456".hex() + "-4d-00000001"
+    entries: dict[str, Entry] = {
+        "/sys/devices/x/serial": File(b"S466NX0K123456      \n"),
+        "/sys/devices/x/subsysnqn": File(
+            b"nqn.2014.08.org.nvmexpress:144d144dS466NX0K123456      Samsung SSD\n"
+        ),
+        "/sys/devices/x/firmware": File(b"xs466nx0k123456y\n"),
+        "/sys/devices/x/path": File(wwid.partition("-4d")[0].encode()),
+        "/sys/devices/y/address": File(b"3c:ec:ef:11:22:33\n"),
+        "/sys/devices/y/phys_port_id": File(b"3cecef112233\n"),
+        "/sys/devices/y/wlx3cecef112233": File(b"a3CECEF-112233b\n"),
+        "/sys/devices/28-00000a1b2c3d/uevent": File(b"W1_SLAVE_ID=00000000000000000A1B2C3D\n"),
+    }
+    result = after(entries)
+    said = "".join(
+        f"{path} {each.data.decode()}" for path, each in result.items() if isinstance(each, File)
+    ).lower()
+    for secret in ("s466nx0k123456", b"S466NX0K123456".hex(), "cecef", "a1b2c3d"):
+        assert secret not in said
+    assert "/sys/devices/y/wlx020000000003" in result
+    assert result["/sys/devices/y/phys_port_id"] == File(b"020000000003\n")
+    assert "samsung ssd" in said
+
+
+def test_a_serial_number_that_is_a_word_of_the_tree_is_masked_only_where_it_stands_alone() -> None:
+    """The tree stays one."""
+    entries: dict[str, Entry] = {f"{USB}/serial": File(b"Devices\n")}
+    assert after(entries) == {f"{USB}/serial": File(b"MASKED1\n")}
 
 
 def test_keys_of_a_uevent_file_are_masked() -> None:
@@ -153,10 +214,11 @@ def test_bytes_that_are_no_text_are_kept_as_they_are() -> None:
     }
 
 
+WORDS = FILES | {"devices"}
 SECRETS = st.lists(
     st.text(string.ascii_letters + string.digits + "-_ ", min_size=6, max_size=20)
     .map(str.strip)
-    .filter(lambda text: len(text) >= 6 and text != "devices" and identifies(text)),
+    .filter(lambda text: len(text) >= 6 and text.lower() not in WORDS and identifies(text)),
     unique=True,
     min_size=1,
     max_size=8,
