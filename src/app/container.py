@@ -21,10 +21,8 @@ from dependency_injector.providers import (
 from deviceplugin.adapters import system
 from deviceplugin.adapters.inotify import InotifyDirectory
 from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
-from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
-from deviceplugin.adapters.kubelet.registrar import GrpcRegistrar
-from deviceplugin.adapters.kubelet.registry import registry_directory
+from deviceplugin.adapters.kubelet.registry import registry_directory, registry_path
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
 from deviceplugin.app import metering, parts
 from deviceplugin.app.use_cases.advertise import Advertise
@@ -39,7 +37,7 @@ from deviceplugin.app.use_cases.scan import RunScanner
 from deviceplugin.app.use_cases.serve_devices import OpenResource
 from deviceplugin.app.use_cases.watch_kubelet import WatchKubelet
 from deviceplugin.app.use_cases.world import Way, World
-from deviceplugin.app.ways import places_of, watcher_of, ways_of
+from deviceplugin.app.ways import places_of, register_of, watcher_of, ways_of
 from deviceplugin.domain.ending import OnExit
 from deviceplugin.domain.ports.driven.clock import Chance, Clock
 from deviceplugin.domain.ports.driven.device_nodes import DeviceNodes
@@ -48,7 +46,6 @@ from deviceplugin.domain.ports.driven.directory import PluginDirectory
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.ports.driven.host_use import HostUse
 from deviceplugin.domain.ports.driven.journal import Journal
-from deviceplugin.domain.ports.driven.kubelet import Host, Registrar
 from deviceplugin.domain.ports.driven.plugin import Scanner
 from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.routes import RegistrationMode, Route
@@ -107,14 +104,13 @@ class Container(DeclarativeContainer):
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)
     registry_sockets: Provider[SocketDirectory] = Singleton(registry_directory, kubelet_root)
+    registry_path: Provider[str] = Singleton(registry_path, kubelet_root)
     places: Provider[Mapping[Route, SocketDirectory]] = Singleton(
         places_of, registration, sockets.provider, registry_sockets.provider
     )
     directory: Provider[PluginDirectory] = Singleton(
-        InotifyDirectory, plugin_dir, clock=clock, journal=journal
+        InotifyDirectory, plugin_dir, clock=clock, journal=journal, beside=List(registry_path)
     )
-    host: Provider[Host] = Singleton(GrpcHost, sockets, journal)
-    registrar: Provider[Registrar] = Singleton(GrpcRegistrar, sockets)
     answer: Provider[float] = timing.provided.release.answer
     pod_resources: Provider[Holders] = Singleton(
         PodResourcesHolders, kubelet_root, clock=clock, seconds=answer
@@ -168,9 +164,11 @@ class Container(DeclarativeContainer):
         origin, scanner=Object(parts.nothing), source=look, sysfs=look
     )
 
-    register: Provider[Way] = Singleton(Way, host=host, registrar=registrar, directory=directory)
+    register: Provider[Way] = Singleton(
+        register_of, sockets, registry_sockets.provider, directory=directory, journal=journal
+    )
     watcher: Provider[Way] = Singleton(
-        watcher_of, registry_sockets, registration, clock=clock, journal=journal
+        watcher_of, registry_sockets, sockets.provider, registration, clock=clock, journal=journal
     )
     ways: Provider[Mapping[Route, Way]] = Singleton(
         ways_of, places, register=register.provider, watcher=watcher.provider

@@ -92,6 +92,24 @@ async def test_the_old_one_goes_on_when_the_new_one_is_taken_back(
 
 
 @each_kubelet
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("register", "watcher"), ("watcher", "register"), ("auto", "watcher")],
+)
+async def test_the_old_one_goes_on_when_a_new_one_on_another_way_is_taken_back(
+    profile: Profile, one: str, other: str
+) -> None:
+    """What the new one alone had is gone with it."""
+    async with grounds(profile, one) as here:
+        here.instance("a", "b", timing=AT_ONCE_STEADY)
+        await here.lists("a", "b")
+        new = here.instance("a", "b", "c", registration=other)
+        await here.lists("a", "b", "c", streams=2)
+        await new.stop()
+        await here.lists("a", "b")
+
+
+@each_kubelet
 @each_way
 async def test_the_old_one_goes_on_after_one_that_came_and_went_while_it_stood_still(
     profile: Profile, registration: str

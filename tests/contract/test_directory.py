@@ -21,6 +21,8 @@ class _MemoryWorld(DirectoryWorld):
     def __init__(self) -> None:
         self._clock = ManualClock()
         self._directory = MemoryDirectory(self._clock)
+        self._beside = MemoryDirectory(self._clock, "/beside")
+        self._beside.listeners.append(self._directory)
 
     @property
     def directory(self) -> MemoryDirectory:
@@ -28,6 +30,9 @@ class _MemoryWorld(DirectoryWorld):
 
     def appear(self, name: str) -> None:
         self._directory.put(name)
+
+    def appear_beside(self, name: str) -> None:
+        self._beside.put(name)
 
     def vanish(self, name: str) -> None:
         self._directory.remove(name)
@@ -68,10 +73,17 @@ class _InotifyWorld:
         self._spare = root / "spare"
         self._spare.mkdir()
         path = self._link if by_link else self._real
-        self.directory = InotifyDirectory(str(path), clock=SystemClock(), journal=MemoryJournal())
+        self._beside = root / "kubelet" / "plugins_registry"
+        self.directory = InotifyDirectory(
+            str(path), clock=SystemClock(), journal=MemoryJournal(), beside=[str(self._beside)]
+        )
 
     def appear(self, name: str) -> None:
         (self._real / name).touch(exist_ok=False)
+
+    def appear_beside(self, name: str) -> None:
+        self._beside.mkdir(exist_ok=True)
+        (self._beside / name).touch(exist_ok=False)
 
     def vanish(self, name: str) -> None:
         (self._real / name).unlink()

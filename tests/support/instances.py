@@ -72,15 +72,19 @@ class Grounds:
         await self._stack.aclose()
 
     def instance(
-        self, *ids: str, timing: Timing | None = None, on_exit: str = "leave"
+        self,
+        *ids: str,
+        timing: Timing | None = None,
+        on_exit: str = "leave",
+        registration: str | None = None,
     ) -> Instance:
-        """Start one that finds these widgets."""
+        """Start one that finds these widgets, on a way of its own if it is named."""
         puppet, journal = Puppet(), MemoryJournal()
         manager = Manager(
             NAMESPACE,
             puppet,
             plugin_dir=str(self.directory),
-            registration=self.registration,
+            registration=registration or self.registration,
             on_exit=on_exit,
             journal=journal,
             timing=timing,

@@ -1,6 +1,7 @@
 """The plugin directory, watched in the event loop."""
 
 import os
+from collections.abc import Sequence
 
 import attrs
 
@@ -21,11 +22,19 @@ from deviceplugin.domain.ports.driven.journal import Journal
 class InotifyDirectory(FollowedPath, PluginDirectory):
     """Hears of changes of a directory, and of the files in it that end in .sock.
 
+    Also of those in the directories `beside` it, such as another way's to the kubelet.
+
     Without inotify, which is recorded once, the caller's interval is a poll.
     """
 
     def __init__(
-        self, path: str, *, clock: Clock, journal: Journal, listening: bool = True
+        self,
+        path: str,
+        *,
+        clock: Clock,
+        journal: Journal,
+        listening: bool = True,
+        beside: Sequence[str] = (),
     ) -> None:
         """Listen, unless somebody only wants to look, and lets time pass in between."""
         self._missed = False
@@ -35,6 +44,7 @@ class InotifyDirectory(FollowedPath, PluginDirectory):
             clock=clock,
             watches=lambda: Watches(SOCKETS) if listening else None,
             degraded=self._went_deaf,
+            beside=beside,
         )
 
     def identity(self, name: str) -> FileIdentity | None:

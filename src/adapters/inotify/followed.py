@@ -1,7 +1,7 @@
 """A path that is followed, through links, as the kernel tells of changes on the way."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from deviceplugin.adapters.inotify.watches import Watches
 from deviceplugin.domain.ports.driven.clock import Clock
@@ -16,6 +16,9 @@ class FollowedPath:
 
     Without inotify, or without `watches`, `changed` only waits, so that the caller's interval is a
     poll; `degraded` is told once why there is no inotify, and it is tried again after each wait.
+
+    What happens at the paths `beside` it is heard in the same way, as far as it can be: whether
+    every change is heard is said of the path alone.
     """
 
     def __init__(
@@ -25,8 +28,10 @@ class FollowedPath:
         clock: Clock,
         watches: Callable[[], Watches | None],
         degraded: Callable[[OSError], None],
+        beside: Sequence[str] = (),
     ) -> None:
         self._path = path
+        self._beside = beside
         self._clock = clock
         self._open = watches
         self._tell = degraded
@@ -80,7 +85,7 @@ class FollowedPath:
         try:
             self._watches = self._watches or self._open()
             if self._watches is not None:
-                self._watches.cover(self._path)
+                self._watches.cover(self._path, self._beside)
         except OSError as error:
             self._degrade(error)
         else:

@@ -2,6 +2,7 @@
 
 import errno
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -72,23 +73,16 @@ class Watches:
         """Return the descriptor that is readable when there is something to hear."""
         return self._inotify.fileno()
 
-    def cover(self, path: str) -> None:
-        """Watch what `path` means now, and nothing else.
+    def cover(self, path: str, beside: Sequence[str] = ()) -> None:
+        """Watch what `path` means now, the paths `beside` it as far as they go, and nothing else.
 
         The kernel knows a folder that is watched already and gives it the same watch again. So no
         event is lost where nothing moved, and nothing need be compared here.
         """
-        now = places(path)
         wanted: dict[int, set[str]] = defaultdict(set)
-        # The directory comes last: if it is replaced after this, its parent is watched already.
-        inside = ((now.directory, _ANY_SOCKET),) if self._sockets and now.directory else ()
-        self.complete = True
-        for folder, name in (*now.names, *inside):
-            watch = self._watch(folder)
-            if watch is None:
-                self.complete = False
-            else:
-                wanted[watch].add(name)
+        self.complete = self._want(path, wanted)
+        for each in beside:
+            self._want(each, wanted)
         for stale in self._wanted.keys() - wanted.keys():
             # The kernel may have ended it by itself.
             with suppress(OSError):
@@ -113,6 +107,20 @@ class Watches:
     def close(self) -> None:
         """Give the instance back."""
         self._inotify.close()
+
+    def _want(self, path: str, wanted: dict[int, set[str]]) -> bool:
+        """Watch what `path` means now, noting what; return whether all of it is watched."""
+        now = places(path)
+        # The directory comes last: if it is replaced after this, its parent is watched already.
+        inside = ((now.directory, _ANY_SOCKET),) if self._sockets and now.directory else ()
+        complete = True
+        for folder, name in (*now.names, *inside):
+            watch = self._watch(folder)
+            if watch is None:
+                complete = False
+            else:
+                wanted[watch].add(name)
+        return complete
 
     def _watch(self, folder: str) -> int | None:
         try:

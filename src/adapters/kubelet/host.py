@@ -87,12 +87,17 @@ class GrpcIncarnation(Incarnation):
 
 @attrs.frozen
 class GrpcHost(Host):
-    """Starts a grpc.aio server for each incarnation."""
+    """Starts a grpc.aio server for each incarnation.
+
+    `beside`: where servers of other instances may be, too.
+    """
 
     directory: SocketDirectory
     journal: Journal
+    beside: Sequence[SocketDirectory] = ()
     _siblings: Siblings = attrs.field(
-        default=attrs.Factory(lambda self: Siblings(self.directory), takes_self=True), init=False
+        default=attrs.Factory(lambda self: Siblings(self.directory, self.beside), takes_self=True),
+        init=False,
     )
 
     async def serve(self, plugin: DevicePlugin) -> GrpcIncarnation:

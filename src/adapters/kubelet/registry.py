@@ -1,7 +1,7 @@
 """Being found: our sockets are in plugins_registry, and the kubelet comes by itself."""
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
@@ -36,10 +36,13 @@ REGISTRY: Final = "plugins_registry"
 def registry_directory(kubelet_root: str) -> SocketDirectory:
     """Return plugins_registry below a kubelet's root. Raises `ServingError` as it does."""
     return SocketDirectory(
-        os.path.join(kubelet_root, REGISTRY),  # noqa: PTH118 - a text
-        kind=REGISTRY,
-        flag="kubelet_root (--kubelet-root)",
+        registry_path(kubelet_root), kind=REGISTRY, flag="kubelet_root (--kubelet-root)"
     )
+
+
+def registry_path(kubelet_root: str) -> str:
+    """Return where plugins_registry is, whether or not sockets could be made there."""
+    return os.path.join(kubelet_root, REGISTRY)  # noqa: PTH118 - a text
 
 
 @attrs.define(eq=False)
@@ -77,13 +80,17 @@ class RegistryIncarnation(Incarnation):
 
 @attrs.frozen(eq=False)
 class PluginsRegistry(Host, Registrar):
-    """Serves in plugins_registry, and registers by waiting for the kubelet there."""
+    """Serves in plugins_registry, and registers by waiting for the kubelet there.
+
+    `beside`: where servers of other instances may be, too.
+    """
 
     directory: SocketDirectory
     journal: Journal
+    beside: Sequence[SocketDirectory] = ()
     _host: GrpcHost = attrs.field(
         default=attrs.Factory(
-            lambda self: GrpcHost(self.directory, self.journal), takes_self=True
+            lambda self: GrpcHost(self.directory, self.journal, self.beside), takes_self=True
         ),
         init=False,
     )

@@ -1,10 +1,11 @@
-"""Other servers of the same resource in a directory, such as a newer instance's of the plugin."""
+"""Other servers of the same resource, such as a newer instance's of the plugin."""
 
 import os
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import attrs
@@ -17,17 +18,21 @@ FRESH_SECONDS: Final = 1.0
 """How long a look serves, while the directory is as it was: all resources ask at one time."""
 
 _Made = tuple[str, int]
-"""A socket's name, and when it was made."""
+"""A socket's path, and when it was made."""
 
 
 @attrs.define
 class Siblings:
-    """Who else serves there, told by the names that this package gives its sockets."""
+    """Who else serves there, told by the names that this package gives its sockets.
+
+    Or in a directory `beside` it: a newer instance may have taken another way to the kubelet.
+    """
 
     directory: SocketDirectory
+    beside: Sequence[SocketDirectory] = ()
     _now: Callable[[], float] = time.monotonic
     _looked: float = attrs.field(default=float("-inf"), init=False)
-    _changed: int = attrs.field(default=-1, init=False)
+    _changed: Sequence[int] = attrs.field(default=(), init=False)
     _made: Mapping[str, Sequence[_Made]] = attrs.field(
         factory=dict[str, Sequence[_Made]], init=False
     )
@@ -40,11 +45,11 @@ class Siblings:
     ) -> Successor:
         """Return what there is of servers of the same resource that were made later."""
         self._look()
-        part = self.directory.resource_part(name)
+        part, ours = self.directory.resource_part(name), self.directory.text(name)
         newer = [
             other
             for other, made in self._made.get(part, ())
-            if other != name and made > identity.changed_ns
+            if other != ours and made > identity.changed_ns
         ]
         if any(map(self._is_alive, newer)):
             return Successor.ALIVE
@@ -60,34 +65,40 @@ class Siblings:
         return any(each.startswith(part) for each in arrivals.after(name))
 
     def _look(self) -> None:
-        # A hundred resources at once notice what a `Path` costs.
-        try:
-            changed = os.stat(self.directory.path).st_mtime_ns  # noqa: PTH116
-        except OSError:
-            changed = -1
+        places = (self.directory, *self.beside)
+        changed = [_changed(place.path) for place in places]
         if changed != self._changed or self._now() - self._looked >= FRESH_SECONDS:
             self._looked, self._changed = self._now(), changed
-            self._made = _sockets_in(self.directory.path, self.directory.resource_part)
-            there = {name for made in self._made.values() for name, _ in made}
-            self._alive = {name: each for name, each in self._alive.items() if name in there}
+            self._made = _sockets_in(places)
+            there = {path for made in self._made.values() for path, _ in made}
+            self._alive = {path: each for path, each in self._alive.items() if path in there}
 
-    def _is_alive(self, name: str) -> bool:
-        asked, alive = self._alive.get(name, (float("-inf"), False))
+    def _is_alive(self, path: str) -> bool:
+        asked, alive = self._alive.get(path, (float("-inf"), False))
         if self._now() - asked >= FRESH_SECONDS:
-            alive = not connect_error(self.directory.text(name))
-            self._alive[name] = (self._now(), alive)
+            alive = not connect_error(path)
+            self._alive[path] = (self._now(), alive)
         return alive
 
 
-def _sockets_in(directory: str, part_of: Callable[[str], str]) -> Mapping[str, Sequence[_Made]]:
+def _changed(directory: str) -> int:
+    """Return when something in the directory changed; -1 if that cannot be told."""
+    try:
+        # A hundred resources at once notice what a `Path` costs.
+        return os.stat(directory).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        return -1
+
+
+def _sockets_in(places: Iterable[SocketDirectory]) -> Mapping[str, Sequence[_Made]]:
     """Return the sockets of each resource; what cannot be looked at is left out."""
     sockets: defaultdict[str, list[_Made]] = defaultdict(list)
-    try:
-        with os.scandir(directory) as entries:
+    for place in places:
+        # What went meanwhile is looked at again with the next look.
+        with suppress(OSError), os.scandir(place.path) as entries:
             for entry in entries:
                 status = entry.stat(follow_symlinks=False)
                 if stat.S_ISSOCK(status.st_mode):
-                    sockets[part_of(entry.name)].append((entry.name, status.st_ctime_ns))
-    except OSError:
-        pass  # what went meanwhile is looked at again with the next look
+                    made = (place.text(entry.name), status.st_ctime_ns)
+                    sockets[place.resource_part(entry.name)].append(made)
     return sockets

@@ -7,6 +7,8 @@ from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity, PluginDirectory
 
 _ITSELF = FileIdentity(0, 0, 0)
+_NUMBERS = itertools.count(1)
+"""Of all files of all directories, so that the newer of two can be told."""
 
 
 class MemoryDirectory(Waking, PluginDirectory):
@@ -19,7 +21,8 @@ class MemoryDirectory(Waking, PluginDirectory):
         super().__init__(clock)
         self._path = path
         self._files: dict[str, FileIdentity] | None = {}
-        self._numbers = itertools.count(1)
+        self.listeners: list[MemoryDirectory] = [self]
+        """Who hears what happens here, which those do who listen to it beside their own."""
         self._arrived: list[str] = []
         self._missed = False
 
@@ -40,6 +43,16 @@ class MemoryDirectory(Waking, PluginDirectory):
         self._arrived, self._missed = [], False
         return arrivals
 
+    def heard_of(self, name: str) -> None:
+        """Note that a file came, here or in a directory that is listened to."""
+        if self.heard and not self.deaf and name.endswith(".sock") and name[0] != ".":
+            self._arrived.append(name)
+
+    def _told(self) -> None:
+        for each in self.listeners:
+            if not each.deaf:
+                each.wake()
+
     def miss(self) -> None:
         """Lose what is not told yet, as a queue that runs over does."""
         self._arrived, self._missed = [], True
@@ -53,10 +66,10 @@ class MemoryDirectory(Waking, PluginDirectory):
         """Make a file, in the place of one that has the name already."""
         if self._files is None:
             raise FileNotFoundError(f"no directory {self._path}")
-        number = next(self._numbers)
+        number = next(_NUMBERS)
         self._files[name] = FileIdentity(device=1, inode=number, changed_ns=number)
-        if not (self.deaf or self._closed) and name.endswith(".sock") and name[0] != ".":
-            self._arrived.append(name)
+        for each in self.listeners:
+            each.heard_of(name)
         self._told()
         return self._files[name]
 

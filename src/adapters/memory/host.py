@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Seque
 from contextlib import aclosing
 from typing import Any, TypeVar
 
+import attrs
+
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.allocation import Grant
@@ -19,6 +21,8 @@ from deviceplugin.domain.preference import Wish
 from deviceplugin.domain.resources import ResourceName
 
 _Answer = TypeVar("_Answer")
+_NUMBERS = itertools.count(1)
+"""Of the names of all hosts."""
 
 
 class MemoryIncarnation(Incarnation):
@@ -50,6 +54,11 @@ class MemoryIncarnation(Incarnation):
     def identity(self) -> FileIdentity:
         """The file."""
         return self._identity
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file is there."""
+        return self._directory.identity(self._endpoint) == self._identity
 
     @property
     def closed(self) -> bool:
@@ -96,7 +105,7 @@ class MemoryIncarnation(Incarnation):
         newer = any(
             other.plugin.resource == self.plugin.resource
             and other.identity.changed_ns > self._identity.changed_ns
-            and self._directory.identity(other.endpoint) == other.identity
+            and other.is_there
             for other in self._others()
         )
         if newer:
@@ -144,26 +153,42 @@ class MemoryIncarnation(Incarnation):
         return call.result()
 
 
+@attrs.frozen
+class Company:
+    """Hosts whose servers know of each other, and the resource of each name there ever was."""
+
+    hosts: list["MemoryHost"] = attrs.field(factory=list["MemoryHost"])
+    resources: dict[str, ResourceName] = attrs.field(factory=dict[str, ResourceName])
+
+    def served(self) -> Sequence[MemoryIncarnation]:
+        """Return the servers of all of them."""
+        return [each for host in self.hosts for each in host.served]
+
+
 class MemoryHost(Host):
     """Serves plugins in a `MemoryDirectory`; gives each incarnation a name of its own."""
 
-    def __init__(self, directory: MemoryDirectory) -> None:
+    def __init__(self, directory: MemoryDirectory, company: "Company | None" = None) -> None:
         self._directory = directory
-        self._numbers = itertools.count(1)
+        self._company = company or Company()
+        self._company.hosts.append(self)
         self._served: list[MemoryIncarnation] = []
         self._failures: list[ServingError] = []
-        self._resources: dict[str, ResourceName] = {}
 
     async def serve(self, plugin: DevicePlugin) -> MemoryIncarnation:
         """Return once `plugin` can be found."""
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.pop(0)
-        name = f"plugin-{next(self._numbers)}.sock"
-        self._resources[name] = plugin.resource
+        name = f"plugin-{next(_NUMBERS)}.sock"
+        self._company.resources[name] = plugin.resource
         try:
             served = MemoryIncarnation(
-                plugin, name, self._directory, lambda: self.served, self._resources.get
+                plugin,
+                name,
+                self._directory,
+                self._company.served,
+                self._company.resources.get,
             )
         except FileNotFoundError as error:
             raise ServingError(str(error)) from error

@@ -8,7 +8,7 @@ from typing import Self
 
 from deviceplugin.adapters.memory.desk import Desk, Fault, Trouble
 from deviceplugin.adapters.memory.directory import MemoryDirectory
-from deviceplugin.adapters.memory.host import MemoryHost
+from deviceplugin.adapters.memory.host import Company, MemoryHost
 from deviceplugin.adapters.memory.sessions import Session, Sessions
 from deviceplugin.domain.allocation import Grant
 from deviceplugin.domain.devices import DeviceId, Health
@@ -37,9 +37,14 @@ class MemoryKubelet(Host, Registrar):
     """
 
     def __init__(
-        self, directory: MemoryDirectory, clock: Clock, *, dial_seconds: float = 10.0
+        self,
+        directory: MemoryDirectory,
+        clock: Clock,
+        *,
+        dial_seconds: float = 10.0,
+        company: Company | None = None,
     ) -> None:
-        self.host = MemoryHost(directory)
+        self.host = MemoryHost(directory, company)
         """The servers that can be dialled."""
         self.answers_first = False
         """Whether the answer to Register comes before the stream; both happen."""

@@ -5,7 +5,7 @@ import asyncio
 import attrs
 
 from deviceplugin.adapters.memory.directory import MemoryDirectory
-from deviceplugin.adapters.memory.host import MemoryHost, MemoryIncarnation
+from deviceplugin.adapters.memory.host import Company, MemoryHost, MemoryIncarnation
 from deviceplugin.adapters.memory.tasks import ended
 from deviceplugin.domain.errors import (
     KubeletUnreachableError,
@@ -32,8 +32,10 @@ class _Introduction:
 class MemoryRegistry(Host, Registrar):
     """Serves in a `MemoryDirectory`; a test finds what is served with `ask` and `tell`."""
 
-    def __init__(self, directory: MemoryDirectory, clock: Clock) -> None:
-        self.host = MemoryHost(directory)
+    def __init__(
+        self, directory: MemoryDirectory, clock: Clock, *, company: Company | None = None
+    ) -> None:
+        self.host = MemoryHost(directory, company)
         """The servers that can be dialled."""
         self._directory = directory
         self._clock = clock

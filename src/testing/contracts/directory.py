@@ -1,32 +1,26 @@
 """The laws of `PluginDirectory`."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
 from typing import ClassVar
 
 import pytest
 
-from deviceplugin.domain.ports.driven.directory import Arrivals, FileIdentity
+from deviceplugin.domain.ports.driven.directory import FileIdentity
+from deviceplugin.testing.contracts.arrivals import LONG, ArrivalsContract, waiting_at
 from deviceplugin.testing.contracts.directory_world import DirectoryWorld
 from deviceplugin.testing.contracts.law import law, soon
-from deviceplugin.testing.contracts.watching import given_up, waiting_on, woken
+from deviceplugin.testing.contracts.watching import given_up, woken
 
 SOCKET = "kubelet.sock"
-LONG = 3600.0
-"""Seconds that no test waits for: whoever returns before was woken."""
 
 
-class DirectoryContract:
+class DirectoryContract(ArrivalsContract):
     """What holds for each plugin directory: subclass it and provide `world`.
 
     `by_link`: whether the configured path is a link; else the law about links is skipped.
     """
 
     by_link: ClassVar[bool] = True
-
-    def world(self) -> AbstractAsyncContextManager[DirectoryWorld]:
-        """Return a world of its own for one test."""
-        raise NotImplementedError
 
     @law
     async def test_a_file_has_an_identity_while_it_is_there(self, world: DirectoryWorld) -> None:
@@ -61,7 +55,7 @@ class DirectoryContract:
     @law
     async def test_wakes_when_a_file_appears(self, world: DirectoryWorld) -> None:
         """Who waits is told of a new file."""
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         world.appear(SOCKET)
         await woken(waiting)
 
@@ -69,7 +63,7 @@ class DirectoryContract:
     async def test_wakes_when_a_file_vanishes(self, world: DirectoryWorld) -> None:
         """Who waits is told that a file is gone."""
         world.appear(SOCKET)
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         world.vanish(SOCKET)
         await woken(waiting)
 
@@ -77,7 +71,7 @@ class DirectoryContract:
     async def test_wakes_when_a_file_is_replaced(self, world: DirectoryWorld) -> None:
         """Who waits is told of a file that was renamed into the place of another."""
         world.appear(SOCKET)
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         world.replace(SOCKET)
         await woken(waiting)
 
@@ -85,13 +79,13 @@ class DirectoryContract:
     async def test_sees_the_last_of_several_changes(self, world: DirectoryWorld) -> None:
         """Changes may fall together, but who looks after the last wake sees what is there now."""
         for _ in range(2):
-            waiting = await _waiting(world)
+            waiting = await waiting_at(world)
             world.appear(SOCKET)
             world.vanish(SOCKET)
             world.appear(SOCKET)
             await woken(waiting)
             assert world.directory.identity(SOCKET) is not None
-            waiting = await _waiting(world)
+            waiting = await waiting_at(world)
             world.vanish(SOCKET)
             await woken(waiting)
             assert world.directory.identity(SOCKET) is None
@@ -101,48 +95,21 @@ class DirectoryContract:
         """After a change while nobody waited, before the first call too, it returns at once."""
         world.appear(SOCKET)
         await soon(world.directory.changed(LONG))
-        await given_up(await _waiting(world))
+        await given_up(await waiting_at(world))
         world.vanish(SOCKET)
         await soon(world.directory.changed(LONG))
 
     @law
-    async def test_tells_each_socket_that_came(self, world: DirectoryWorld) -> None:
-        """Once and in order, gone or not, whenever it is asked; other files it need not tell."""
-        directory = world.directory
-        for _ in range(2):
-            world.appear("one.sock")
-            world.appear("two.sock")
-            world.vanish("one.sock")
-            world.appear("noise")
-            assert directory.arrivals() == Arrivals(names=("one.sock", "two.sock"))
-            world.replace("two.sock")
-            await given_up(await _waiting(world))
-            world.appear("one.sock")
-            assert directory.arrivals().names == ("two.sock", "one.sock")
-            assert directory.arrivals() == Arrivals()
-            for name in ("one.sock", "two.sock", "noise"):
-                world.vanish(name)
-
-    @law
-    async def test_what_is_told_of_is_no_wake_lost(self, world: DirectoryWorld) -> None:
-        """Who asked what came is woken for the next change as before."""
-        world.appear(SOCKET)
-        assert world.directory.arrivals().names == (SOCKET,)
-        waiting = await _waiting(world)
-        world.vanish(SOCKET)
-        await woken(waiting)
-
-    @law
     async def test_noise_does_not_blind(self, world: DirectoryWorld) -> None:
         """Files of other names need wake nobody; after any number of them a socket does."""
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         for number in range(100):
             world.appear(f".tmp{number}")
             world.appear("kubelet_internal_checkpoint")
             world.vanish("kubelet_internal_checkpoint")
             world.vanish(f".tmp{number}")
         if waiting.done():
-            waiting = await _waiting(world)
+            waiting = await waiting_at(world)
         world.appear(SOCKET)
         await woken(waiting)
 
@@ -153,7 +120,7 @@ class DirectoryContract:
             wait = asyncio.create_task(world.directory.changed(0.02))
             await world.pass_time(0.02)
             await woken(wait)
-        await given_up(await _waiting(world))
+        await given_up(await waiting_at(world))
 
     @law
     async def test_survives_the_directory(self, world: DirectoryWorld) -> None:
@@ -165,14 +132,14 @@ class DirectoryContract:
             with world.open_socket(name):
                 if not named:
                     world.vanish(name)
-                waiting = await _waiting(world)
+                waiting = await waiting_at(world)
                 world.remove_directory()
                 await woken(waiting)
                 assert world.directory.identity(name) is None
-                waiting = await _waiting(world)
+                waiting = await waiting_at(world)
                 world.make_directory()
                 await woken(waiting)
-                waiting = await _waiting(world)
+                waiting = await waiting_at(world)
                 world.appear(SOCKET)
                 await woken(waiting)
                 assert world.directory.identity(SOCKET) is not None
@@ -185,11 +152,11 @@ class DirectoryContract:
             pytest.skip("by_link: the path of this directory is no link")
         for _ in range(2):
             world.appear("ours.sock")
-            waiting = await _waiting(world)
+            waiting = await waiting_at(world)
             world.repoint()
             await woken(waiting)
             assert world.directory.identity("ours.sock") is None
-            waiting = await _waiting(world)
+            waiting = await waiting_at(world)
             world.appear(SOCKET)
             await woken(waiting)
             assert world.directory.identity(SOCKET) is not None
@@ -197,44 +164,44 @@ class DirectoryContract:
     @law
     async def test_somebody_can_wake_it(self, world: DirectoryWorld) -> None:
         """The call under way, or the next one; how often says nothing."""
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         world.directory.wake()
         await woken(waiting)
         world.directory.wake()
         world.directory.wake()
         await soon(world.directory.changed(LONG))
-        await given_up(await _waiting(world))
+        await given_up(await waiting_at(world))
 
     @law
     async def test_knows_whether_it_hears(self, world: DirectoryWorld) -> None:
         """Whoever looks seldom relies on it; after a close nothing is heard."""
-        await given_up(await _waiting(world))
+        await given_up(await waiting_at(world))
         assert world.directory.heard
         world.directory.close()
         world.directory.wake()
         assert not world.directory.heard
-        await given_up(await _waiting(world))
+        await given_up(await waiting_at(world))
 
     @law
     async def test_a_wait_can_be_given_up(self, world: DirectoryWorld) -> None:
         """Cancelling ends the call alone; the next one is told of changes."""
         for _ in range(3):
-            await given_up(await _waiting(world))
-        waiting = await _waiting(world)
+            await given_up(await waiting_at(world))
+        waiting = await waiting_at(world)
         world.appear(SOCKET)
         await woken(waiting)
 
     @law
     async def test_closing_ends_the_wait(self, world: DirectoryWorld) -> None:
         """The call under way returns; later ones return when their time is over, not before."""
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         world.directory.close()
         world.directory.close()
         await woken(waiting)
         wait = asyncio.create_task(world.directory.changed(0.02))
         await world.pass_time(0.02)
         await woken(wait)
-        waiting = await _waiting(world)
+        waiting = await waiting_at(world)
         await given_up(waiting)
 
     @law
@@ -243,7 +210,3 @@ class DirectoryContract:
         world.directory.close()
         world.appear(SOCKET)
         assert isinstance(world.directory.identity(SOCKET), FileIdentity)
-
-
-async def _waiting(world: DirectoryWorld) -> asyncio.Task[None]:
-    return await waiting_on(lambda: world.directory.changed(LONG))

@@ -22,6 +22,11 @@ class DirectoryWorld(Protocol):
         ...
 
     @abstractmethod
+    def appear_beside(self, name: str) -> None:
+        """Make a file in a directory that is listened to beside this one: made, if need be."""
+        ...
+
+    @abstractmethod
     def vanish(self, name: str) -> None:
         """Remove a file that is there."""
         ...

@@ -58,6 +58,7 @@ class PluginDirectory(Watched, Protocol):
     def arrivals(self) -> Arrivals:
         """Return which sockets came since the last call, or since the watching began.
 
+        Those of a directory that is listened to beside this one, too, in one order with its own.
         Up to now: what came before this call is told by it. Where nothing is listened for, nothing
         is told, and nothing was missed.
         """

@@ -17,23 +17,27 @@ WIDGET, GADGET = ResourceName("example.com", "widget"), ResourceName("example.co
 class Place:
     """A directory, and a clock that a test moves."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, *beside: str) -> None:
         self.sockets = SocketDirectory(directory)
+        self.beside = [SocketDirectory(each) for each in beside]
         self.now = 0.0
         self.last = 0
-        self.siblings = Siblings(self.sockets, lambda: self.now)
+        self.siblings = Siblings(self.sockets, self.beside, now=lambda: self.now)
         self.stack = ExitStack()
 
-    def serve(self, resource: ResourceName) -> tuple[str, FileIdentity, socket.socket]:
+    def serve(
+        self, resource: ResourceName, *, where: SocketDirectory | None = None
+    ) -> tuple[str, FileIdentity, socket.socket]:
         """Make a socket that takes connections, made later than the last as the kernel tells."""
+        sockets = where or self.sockets
         while True:
-            name = self.sockets.new_name(resource)
+            name = sockets.new_name(resource)
             made = self.stack.enter_context(socket.socket(socket.AF_UNIX))
-            made.bind(str(self.sockets.file(name)))
-            status = self.sockets.file(name).stat()
+            made.bind(str(sockets.file(name)))
+            status = sockets.file(name).stat()
             if status.st_ctime_ns > self.last:
                 break
-            self.sockets.file(name).unlink()
+            sockets.file(name).unlink()
         self.last = status.st_ctime_ns
         made.listen()
         return name, FileIdentity(status.st_dev, status.st_ino, status.st_ctime_ns), made
@@ -58,6 +62,27 @@ def test_a_newer_server_of_the_resource_is_seen_until_it_is_gone() -> None:
             place.later()
             assert place.siblings.newer_than(name, identity) is Successor.DEAD
             Path(directory, newer).unlink()
+            place.later()
+            assert place.siblings.newer_than(name, identity) is Successor.NONE
+
+
+def test_a_newer_server_beside_is_seen_as_one_in_the_same_directory() -> None:
+    """Whenever that directory is made; it may be missing."""
+    with TemporaryDirectory() as here, TemporaryDirectory() as there:
+        registry = Path(there, "plugins_registry")
+        place = Place(here, str(registry))
+        with place.stack:
+            name, identity, _ = place.serve(WIDGET)
+            assert place.siblings.newer_than(name, identity) is Successor.NONE
+            registry.mkdir()
+            place.serve(GADGET, where=place.beside[0])
+            assert place.siblings.newer_than(name, identity) is Successor.NONE
+            newer, _, listener = place.serve(WIDGET, where=place.beside[0])
+            assert place.siblings.newer_than(name, identity) is Successor.ALIVE
+            listener.close()
+            place.later()
+            assert place.siblings.newer_than(name, identity) is Successor.DEAD
+            (registry / newer).unlink()
             place.later()
             assert place.siblings.newer_than(name, identity) is Successor.NONE
 

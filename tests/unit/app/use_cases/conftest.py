@@ -15,6 +15,7 @@ from tests.support.finder import Finder
 from deviceplugin.adapters.memory.clock import FixedChance, ManualClock
 from deviceplugin.adapters.memory.directory import MemoryDirectory
 from deviceplugin.adapters.memory.holders import MemoryHolders
+from deviceplugin.adapters.memory.host import Company
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.memory.kubelet import KUBELET_SOCKET, MemoryKubelet
 from deviceplugin.adapters.memory.registry import MemoryRegistry
@@ -199,7 +200,8 @@ class Machine:
         self.clock = ManualClock()
         self.journal = MemoryJournal()
         self.directory = directory(self.clock)
-        self.kubelet = MemoryKubelet(self.directory, self.clock)
+        company = Company()
+        self.kubelet = MemoryKubelet(self.directory, self.clock, company=company)
         self.host = GatedHost(self.kubelet, self.clock)
         self.registrar = StrictRegistrar(self.kubelet, self.clock)
         self.holders = MemoryHolders()
@@ -220,7 +222,9 @@ class Machine:
             journal=self.journal,
         )
         self.registry_directory = MemoryDirectory(self.clock, path="/registry")
-        self.registry = MemoryRegistry(self.registry_directory, self.clock)
+        self.registry = MemoryRegistry(self.registry_directory, self.clock, company=company)
+        self.registry_directory.listeners.append(self.directory)
+        self.directory.listeners.append(self.registry_directory)
         self.finder = Finder(self.registry)
         ways = {
             Route.REGISTER: Way(

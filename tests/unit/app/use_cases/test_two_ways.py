@@ -32,6 +32,43 @@ WIDGET = ResourceName("example.com", "widget")
 WATCHER, AUTO = RegistrationMode.WATCHER, RegistrationMode.AUTO
 
 
+# --- other instances -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unseen", [False, True])
+async def test_a_newer_instance_on_the_other_way_that_goes_is_noticed(
+    node: "type[Node]", *, unseen: bool
+) -> None:
+    """A kubelet up to 1.36 has taken it for the only one, and forgets us with it."""
+    async with node() as here:
+        await here.start_kubelet()
+        await here.clock.advance(60)
+        newer = await here.registry.serve(here.host.plugins[0])
+        if not unseen:
+            await here.clock.advance(60)
+        await newer.close()
+        await here.clock.advance(5)
+        assert here.registrations == 2
+        assert here.is_well()
+
+
+async def test_one_that_registers_and_goes_is_noticed_by_one_that_is_found(
+    node: "type[Node]",
+) -> None:
+    async with node(mode=WATCHER) as here:
+        await here.looked_at()
+        await here.clock.advance(60)
+        (ours,) = here.registry.host.served
+        newer = await here.kubelet.host.serve(ours.plugin)
+        await here.clock.advance(60)
+        assert here.registry.host.served == (ours,)
+        await newer.close()
+        await here.clock.advance(5)
+        await here.looked_at()
+        assert here.is_found()
+        assert here.registry.host.served != (ours,)
+
+
 # --- being found ---------------------------------------------------------------------------------
 
 
