@@ -113,7 +113,7 @@ class Container(DeclarativeContainer):
     )
     answer: Provider[float] = timing.provided.release.answer
     pod_resources: Provider[Holders] = Singleton(
-        PodResourcesHolders, kubelet_root, clock=clock, seconds=answer
+        PodResourcesHolders, kubelet_root, worker=worker, clock=clock, seconds=answer
     )
     checkpoint: Provider[Holders] = Singleton(
         CheckpointHolders, plugin_dir, worker=worker, clock=clock

@@ -1,13 +1,20 @@
 """What we advertise of one resource, in generations."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Self
+from typing import Final, Self
 
 import attrs
 
 from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.room import (
+    MAX_HELD,
+    MAX_HELD_BYTES,
+    MAX_LIST_BYTES,
+    fitting,
+    listed_bytes,
+)
 from deviceplugin.domain.tree import Devices
 
 
@@ -20,6 +27,7 @@ class ListedDevice:
     numa_nodes: tuple[int, ...] = ()
 
 
+NO_DEVICES: Final[Devices] = MappingProxyType({})
 Listing = tuple[ListedDevice, ...]
 """What one ListAndWatch message says: every device, sorted by id."""
 
@@ -41,6 +49,10 @@ def _sorted_by_id(devices: Devices) -> Devices:
 
 def _read_only(vanished: Mapping[DeviceId, int]) -> Mapping[DeviceId, int]:
     return MappingProxyType(dict(vanished))
+
+
+def _size(devices: Devices, keys: Iterable[DeviceId]) -> int:
+    return sum(listed_bytes(key.value, devices[key].numa_nodes) for key in keys)
 
 
 def _listed(inventory: "Inventory") -> Listing:
@@ -82,19 +94,42 @@ class Inventory:
         doubted = {key: info.unhealthy() for key, info in self.devices.items()}
         return self._next(doubted, self.vanished.keys())
 
-    def keep(self, held: Mapping[DeviceId, Collection[int]]) -> Self:
+    def keep(
+        self, held: Mapping[DeviceId, Collection[int]], *, beside: Devices = NO_DEVICES
+    ) -> Self:
         """Return a generation that lists what containers may hold, though no scan found it.
 
         Nothing is known of such a device but its id and the NUMA nodes under which the kubelet
         remembers it. Unhealthy it is; without its nodes, a kubelet with a topology policy that
         starts again would refuse the pod that holds it.
+
+        As many are listed as there is room for (`domain.room`) beside what is listed already and
+        the devices `beside`, those of a scan that is to be observed next. What is among those
+        needs none.
         """
+        unlisted = {key: nodes for key, nodes in held.items() if key not in self.devices}
         unknown = {
-            key: DeviceInfo(health=Health.UNHEALTHY, numa_nodes=nodes)
-            for key, nodes in held.items()
-            if key not in self.devices
+            key: DeviceInfo(health=Health.UNHEALTHY, numa_nodes=unlisted[key])
+            for key in self._with_room(unlisted, beside)
         }
         return self._next({**unknown, **self.devices}, unknown.keys() | self.vanished.keys())
+
+    def _with_room(
+        self, unlisted: Mapping[DeviceId, Collection[int]], beside: Devices
+    ) -> Collection[DeviceId]:
+        """Return those that can be listed beside what is, and what is about to be."""
+        asking = {key: nodes for key, nodes in unlisted.items() if key not in beside}
+        if not asking:
+            return unlisted.keys()
+        gone = _size(self.devices, self.vanished)
+        found = _size(self.devices, self.devices.keys() - self.vanished.keys())
+        found += _size(beside, beside.keys() - self.devices.keys())
+        fit = fitting(
+            asking,
+            devices=MAX_HELD - len(self.vanished),
+            size=min(MAX_HELD_BYTES, MAX_LIST_BYTES - found) - gone,
+        )
+        return (unlisted.keys() & beside.keys()) | set(fit)
 
     def release(self, ids: Collection[DeviceId]) -> Self:
         """Return a generation without those of `ids` that have vanished."""

@@ -28,10 +28,12 @@ class Holdings:
       the kubelet remembers it.
     - `complete`: whether the source knows every pod, so that what no source names, nobody holds.
       Another one can only add to what is held.
+    - `left_out`: how many devices the source named besides, for which no list has room.
     """
 
     held: Held = attrs.field(factory=dict[DeviceId, tuple[int, ...]], converter=_read_only)
     complete: bool = False
+    left_out: int = 0
 
 
 def named(answers: tuple[Holdings, ...]) -> Held:

@@ -22,7 +22,7 @@ from tests.support.nobody import sealed
 from deviceplugin.adapters.kubelet.host import GrpcHost
 from deviceplugin.adapters.kubelet.registry import PluginsRegistry
 from deviceplugin.adapters.kubelet.sockets import MAX_PATH, SocketDirectory
-from deviceplugin.adapters.kubelet.translate import MAX_LIST_BYTES, from_listing
+from deviceplugin.adapters.kubelet.translate import from_listing
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.adapters.kubelet.wire.deviceplugin_pb2_grpc import DevicePluginStub
 from deviceplugin.adapters.memory.journal import MemoryJournal
@@ -36,6 +36,7 @@ from deviceplugin.domain.inventory import Inventory, ListedDevice, Listing
 from deviceplugin.domain.leftover_events import FileLeft
 from deviceplugin.domain.ports.driven.directory import FileIdentity
 from deviceplugin.domain.preference import Wish, packed
+from deviceplugin.domain.room import MAX_LIST_BYTES
 from deviceplugin.domain.tree import Devices
 from deviceplugin.testing.contracts.host import HostContract
 from deviceplugin.testing.contracts.host_world import HostWorld

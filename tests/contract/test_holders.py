@@ -63,7 +63,9 @@ class _PodResourcesWorld:
 
     def __init__(self, root: Path) -> None:
         self.server = PodResources(root)
-        self.holders = PodResourcesHolders(str(root), clock=SystemClock(), seconds=BOUND)
+        self.holders = PodResourcesHolders(
+            str(root), worker=ThreadWorker(), clock=SystemClock(), seconds=BOUND
+        )
 
     async def hold(self, resource: ResourceName, *ids: str) -> None:
         self.server.hold(str(resource), *ids)

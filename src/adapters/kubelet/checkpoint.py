@@ -25,10 +25,10 @@ from deviceplugin.domain.retention import Holdings
 
 CHECKPOINT: Final = "kubelet_internal_checkpoint"
 """The file's name in the plugin directory."""
-MAX_BYTES: Final = 16 * 1024 * 1024
+MAX_BYTES: Final = 8 * 1024 * 1024
 """Room for tens of thousands of held devices; what is larger is no checkpoint."""
-MAX_DEVICES: Final = 10_000
-"""Of one resource: so many fit into a list that a kubelet takes, beside those that are found."""
+MAX_VALUES: Final = 250_000
+"""Each value takes some ten times the memory of its few bytes, and all are read in one go."""
 
 _NODE: Final = re.compile("[0-9]{1,4}")
 
@@ -44,11 +44,11 @@ class CheckpointHolders(Holders):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return what the file names: nothing, if there is none yet."""
         held = await self._held()
-        return Holdings(held=held.get(str(resource), {}))
+        return held.get(str(resource), Holdings())
 
     async def all_holders(self) -> Mapping[ResourceName, Holdings]:
         """Return all that the file names."""
-        return by_resource(await self._held(), complete=False)
+        return by_resource(await self._held())
 
     async def _ask(self) -> HeldByName:
         return await self._worker.run(self._read)
@@ -60,14 +60,14 @@ class CheckpointHolders(Holders):
             return {}
         except OSError as error:
             raise self._unknown(os.strerror(error.errno or 0)) from error
+        if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
+            raise self._unknown(f"has more than {MAX_VALUES} values: no checkpoint has")
         try:
-            held = collected(_named(json.loads(data)))
+            return collected(_named(json.loads(data)), complete=False)
         except (ValueError, RecursionError) as error:
             raise self._unknown(f"is no JSON: {error}") from error
-        for resource, ids in held.items():
-            if len(ids) > MAX_DEVICES:
-                raise self._unknown(f"names {len(ids)} devices of {resource}: no node has so many")
-        return held
+        except HoldersUnknownError as error:
+            raise self._unknown(str(error)) from error
 
     def _content(self) -> bytes:
         # Not to wait for a writer, should it be a pipe.

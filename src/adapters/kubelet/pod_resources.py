@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from deviceplugin.adapters.kubelet.wire.podresources_pb2_grpc import PodResource
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.holders import Holders
+from deviceplugin.domain.ports.driven.worker import Worker
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Holdings
 
@@ -44,10 +46,12 @@ _HINT: Final = (
 class PodResourcesHolders(Holders):
     """Calls List, which answers for all resources at once, on a fresh channel each time.
 
-    `seconds` is the deadline of one call.
+    `seconds` is the deadline of one call. What is in an answer, a thread of the worker's makes
+    out: nobody else has to wait for a long one.
     """
 
-    def __init__(self, kubelet_root: str, *, clock: Clock, seconds: float) -> None:
+    def __init__(self, kubelet_root: str, *, worker: Worker, clock: Clock, seconds: float) -> None:
+        self._worker = worker
         self._file = Path(kubelet_root, SOCKET)
         self._seconds = seconds
         self._held = Fresh(self._list, clock=clock, interval=INTERVAL)
@@ -55,11 +59,11 @@ class PodResourcesHolders(Holders):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return what containers of the kubelet's pods hold; it knows all of them."""
         held = await self._held()
-        return Holdings(held=held.get(str(resource), {}), complete=True)
+        return held.get(str(resource), Holdings(complete=True))
 
     async def all_holders(self) -> Mapping[ResourceName, Holdings]:
         """Return what containers of the kubelet's pods hold of every resource."""
-        return by_resource(await self._held(), complete=True)
+        return by_resource(await self._held())
 
     async def _list(self) -> HeldByName:
         self._check_listening()
@@ -73,7 +77,10 @@ class PodResourcesHolders(Holders):
                 )
             except grpc.aio.AioRpcError as error:
                 raise self._unknown(self._explained(error)) from error
-        return to_held(answer)
+        try:
+            return await self._worker.run(partial(to_held, answer))
+        except HoldersUnknownError as error:
+            raise self._unknown(str(error)) from error
 
     def _check_listening(self) -> None:
         """Find out by a bare connect whether anybody listens: gRPC would try until the end."""

@@ -13,7 +13,6 @@ import attrs
 
 from deviceplugin.adapters.kubelet.status import status_of
 from deviceplugin.adapters.kubelet.translate import (
-    MAX_LIST_BYTES,
     from_grants,
     from_listing,
     from_options,
@@ -28,6 +27,7 @@ from deviceplugin.domain.errors import NotOfferedError, UnknownDeviceError
 from deviceplugin.domain.events import ListTooLarge
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.ports.driving.device_plugin import DevicePlugin, PrefersDevices
+from deviceplugin.domain.room import MAX_LIST_BYTES
 
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext

@@ -37,9 +37,6 @@ API_VERSION: Final = "v1beta1"
 PLUGIN_TYPE: Final = "DevicePlugin"
 """What a device plugin is in plugins_registry, where other kinds are, too."""
 
-MAX_LIST_BYTES: Final = 4 * 1024 * 1024
-"""The longest list that a kubelet takes: a longer one ends the stream and advertises nothing."""
-
 
 def to_device_ids(texts: Iterable[str]) -> tuple[DeviceId, ...]:
     """Return the ids; a text that cannot be an id is one that was never advertised."""
@@ -132,14 +129,18 @@ def to_wish(request: ContainerPreferredAllocationRequest) -> Wish:
 
 
 def to_held(answer: ListPodResourcesResponse) -> HeldByName:
-    """Return which devices the containers of an answer hold, each once however many its nodes."""
-    return collected(
+    """Return which devices the containers of an answer hold, each once however many its nodes.
+
+    Raises `HoldersUnknownError`.
+    """
+    entries = (
         (entry.resource_name, text, [node.ID for node in entry.topology.nodes])
         for pod in answer.pod_resources
         for container in pod.containers
         for entry in container.devices
         for text in entry.device_ids
     )
+    return collected(entries, complete=True)
 
 
 def from_preferences(choices: Iterable[Iterable[DeviceId]]) -> PreferredAllocationResponse:

@@ -8,6 +8,7 @@ from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Holdings
+from deviceplugin.domain.room import fitting
 
 
 class MemoryHolders(Holders):
@@ -55,4 +56,10 @@ class MemoryHolders(Holders):
 
     def _held_of(self, resource: ResourceName) -> Holdings:
         held = dict.fromkeys(self._held.get(resource, ()), ())
-        return Holdings(held=held, complete=self.complete)
+        fit = fitting(held)
+        left_out = len(held) - len(fit)
+        return Holdings(
+            held=dict.fromkeys(fit, ()),
+            complete=self.complete and not left_out,
+            left_out=left_out,
+        )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from typing import Final
 
 import attrs
 
@@ -11,12 +12,14 @@ from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.events import DevicesHeld, DevicesReleased
+from deviceplugin.domain.held_events import HeldNotListed
 from deviceplugin.domain.holds import NOTHING_HELD, Hold, Holds
 from deviceplugin.domain.inventory import Inventory
 from deviceplugin.domain.ports.driven.clock import Clock
 from deviceplugin.domain.ports.driven.journal import Journal
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Clearance, Holdings, Look, named
+from deviceplugin.domain.room import MAX_HELD, MAX_HELD_BYTES
 from deviceplugin.domain.timing import Release
 from deviceplugin.domain.tree import Devices, FrozenTree
 
@@ -24,6 +27,11 @@ Boards = Callable[[], Mapping[ResourceName, Board]]
 """Returns the boards of all resources that are served now."""
 Publish = Callable[[ResourceName, Board, Inventory], None]
 """Advertises an inventory on a board."""
+
+_TOO_MANY: Final = (
+    f"at most {MAX_HELD} devices, or {MAX_HELD_BYTES} bytes of a list, that nobody finds are "
+    "listed, the shortest ids first; look at what the kubelet's checkpoint and pod-resources name"
+)
 
 
 class RetainHeld:
@@ -60,6 +68,7 @@ class RetainHeld:
         self._anew = AskAnew(self._look_at_all, clock=clock, apart=timing.apart)
         self.stream_opened = self._anew.stream_opened
         self.meet = self._anew.meet
+        self._too_many: set[ResourceName] = set()
         self._clearances: dict[ResourceName, Clearance] = {}
         self._in_the_way: Holds = NOTHING_HELD
         self._ways: dict[ResourceName, Clearance] = {}
@@ -76,11 +85,15 @@ class RetainHeld:
         answers = await asyncio.gather(*map(self._ask_holders, resources))
         if not all(map(self._ask_holders.is_whole, answers)):
             self._anew.doubt()
-        held = dict(zip(resources, map(named, answers), strict=True))
-        for name, found in resources.items():
-            self._holds.learn(name, held[name])
-            self._tell_held(name, held[name].keys() - found.keys())
-        return {name: Inventory().keep(each) for name, each in held.items()}
+        remembered: dict[ResourceName, Inventory] = {}
+        for (name, found), said in zip(resources.items(), answers, strict=True):
+            held = named(said)
+            listed = Inventory().keep(held, beside=found)
+            remembered[name] = listed
+            self._holds.learn(name, listed.devices)
+            self._tell_held(name, listed.devices.keys() - found.keys())
+            self._tell_not_listed(name, said, held.keys() - listed.devices.keys())
+        return remembered
 
     def takes_all_into_account(self, tree: FrozenTree) -> bool:
         """Say whether a tree may be advertised, by what is held now; if not, ask for another one.
@@ -155,11 +168,13 @@ class RetainHeld:
         verdict = self._clearances.get(name, Clearance()).judge(look, self._timing)
         self._clearances[name] = verdict.clearance
         held = named(answers)
-        missing = held.keys() - board.inventory.devices.keys()
-        self._holds.learn(name, held)
+        listed = board.inventory.keep(held)
+        missing = listed.devices.keys() - board.inventory.devices.keys()
+        self._holds.learn(name, held.keys() & listed.devices.keys())
         self._holds.let_go({Hold(name, key) for key in verdict.released})
         self._tell_held(name, missing)
-        self._publish(name, board, board.inventory.keep(held).release(verdict.released))
+        self._tell_not_listed(name, answers, held.keys() - listed.devices.keys())
+        self._publish(name, board, listed.release(verdict.released))
         if verdict.released:
             self._journal.record(DevicesReleased(resource=name, devices=_texts(verdict.released)))
         if missing:
@@ -197,6 +212,14 @@ class RetainHeld:
     def _tell_held(self, name: ResourceName, missing: Collection[DeviceId]) -> None:
         if missing:
             self._journal.record(DevicesHeld(resource=name, devices=_texts(missing)))
+
+    def _tell_not_listed(
+        self, name: ResourceName, answers: Collection[Holdings], without_room: Collection[DeviceId]
+    ) -> None:
+        devices = len(without_room) + sum(answer.left_out for answer in answers)
+        if devices and name not in self._too_many:
+            self._journal.record(HeldNotListed(resource=name, devices=devices, reason=_TOO_MANY))
+        (self._too_many.add if devices else self._too_many.discard)(name)
 
 
 def _publish_nothing(name: ResourceName, board: Board, inventory: Inventory) -> None:

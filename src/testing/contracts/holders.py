@@ -13,6 +13,7 @@ from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.ports.driven.holders import Holders
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Holdings
+from deviceplugin.domain.room import MAX_HELD_BYTES
 from deviceplugin.testing.contracts.law import law, soon
 
 WIDGET = ResourceName("example.com", "widget")
@@ -106,6 +107,15 @@ class HoldersContract:
         """Those too that another plugin gave, and that we never would."""
         await world.hold(WIDGET, *ODD)
         await self._names(world, WIDGET, *ODD)
+
+    @law
+    async def test_one_without_end_hides_no_other(self, world: HoldersWorld) -> None:
+        """There are so many as a list has room for; who leaves some out does not know it all."""
+        await world.hold(WIDGET, "a", "x" * MAX_HELD_BYTES)
+        answer = await soon(world.holders.holders(WIDGET))
+        assert [key.value for key in answer.held] == ["a"]
+        assert answer.left_out == 1
+        assert not answer.complete
 
     @law
     async def test_answers_many_questions_at_once(self, world: HoldersWorld) -> None:

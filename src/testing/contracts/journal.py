@@ -11,6 +11,7 @@ import attrs
 from deviceplugin.domain import (
     configuration_events,
     events,
+    held_events,
     leftover_events,
     monitoring_events,
 )
@@ -26,7 +27,7 @@ _SAMPLES: dict[Any, object] = {
     ResourceName: ResourceName.parse("example.com/widget"),
     tuple[str, ...]: ("a", "b"),
 }
-_OWN = (events, configuration_events, leftover_events, monitoring_events)
+_OWN = (events, configuration_events, held_events, leftover_events, monitoring_events)
 _MODULES = {each.__name__ for each in (*_OWN, discovery_events)}
 _ODD_TEXTS = (
     "",

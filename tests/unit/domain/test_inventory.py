@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviceplugin.domain.devices import DeviceId, DeviceInfo, DeviceNode, Health
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, DeviceNode, Health, id_as_held
 from deviceplugin.domain.inventory import Inventory, InventoryChanges, ListedDevice
+from deviceplugin.domain.room import MAX_HELD, MAX_LIST_BYTES, listed_bytes
 
 WELL, ILL = DeviceInfo(), DeviceInfo(health=Health.UNHEALTHY)
 PLACED = DeviceInfo(numa_nodes=[1])
@@ -183,3 +184,35 @@ def test_changes_name_each_device_that_differs_exactly_once(
     differing = [key for key in new.devices if new.devices[key] != old.devices.get(key)]
     assert sorted(named) == differing
     assert all(list(part) == sorted(part) for part in attrs.astuple(changes))
+
+
+@pytest.mark.parametrize("looks", [1, 3])
+@pytest.mark.parametrize("known", [True, False], ids=["listed", "beside"])
+def test_what_is_held_never_takes_the_room_of_what_is_found(
+    looks: int,
+    known: bool,  # noqa: FBT001
+) -> None:
+    """However much is named, look after look."""
+    found = {DeviceId(f"{number:063}"): DeviceInfo() for number in range(40_000)}
+    seen = Inventory().observe(found) if known else Inventory()
+    for look in range(looks):
+        held = {id_as_held(f"{look}-{number:0600}"): (0,) for number in range(5_000)}
+        seen = seen.keep({A: (), **held}, beside=found)
+    seen = seen.observe(found)
+    assert A in seen.vanished
+    assert found.keys() <= seen.devices.keys()
+    sizes = (listed_bytes(key.value, info.numa_nodes) for key, info in seen.devices.items())
+    assert sum(sizes) <= MAX_LIST_BYTES
+
+
+def test_what_is_held_in_any_number_is_listed_up_to_a_bound() -> None:
+    seen = Inventory()
+    for look in range(3):
+        seen = seen.keep({DeviceId(f"{look}-{number}"): () for number in range(4_000)})
+    assert len(seen.devices) == MAX_HELD
+
+
+def test_what_is_held_and_found_needs_no_room() -> None:
+    found = {DeviceId(f"{number:063}"): DeviceInfo() for number in range(MAX_HELD + 1)}
+    held: dict[DeviceId, tuple[int, ...]] = dict.fromkeys([*found, A], ())
+    assert Inventory().keep(held, beside=found).devices.keys() == held.keys()

@@ -15,7 +15,8 @@ class Holders(Protocol):
     async def holders(self, resource: ResourceName) -> Holdings:
         """Return which devices of `resource`, and of no other, containers hold.
 
-        The answer is never older than the question. Raises `HoldersUnknownError`.
+        The answer is never older than the question. It names as many as a list has room for
+        (`domain.room`), and how many more there are. Raises `HoldersUnknownError`.
         """
         ...
 

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,13 +16,15 @@ from hypothesis import strategies as st
 from deviceplugin.adapters.kubelet import checkpoint
 from deviceplugin.adapters.kubelet.checkpoint import (
     CHECKPOINT,
-    MAX_DEVICES,
     CheckpointHolders,
 )
+from deviceplugin.adapters.kubelet.held import MAX_ENTRIES
 from deviceplugin.adapters.memory.clock import ManualClock
 from deviceplugin.adapters.memory.worker import InlineWorker
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.retention import Holdings
+from deviceplugin.domain.room import MAX_HELD, MAX_HELD_BYTES, listed_bytes
 from deviceplugin.testing.kubelet.allocations import Holding
 from deviceplugin.testing.kubelet.checkpoint import Checkpoint
 from deviceplugin.testing.loop import run
@@ -90,14 +93,74 @@ def test_ids_by_node_and_the_older_form_without_nodes_are_read(
     assert held(tmp_path) == {"a", "b"}
 
 
-def test_a_file_that_names_more_than_a_list_could_is_not_believed(tmp_path: Path) -> None:
-    """Its devices would leave no room for those that are there."""
-    many = [f"{number:063}" for number in range(MAX_DEVICES)]
+def answer_to(directory: Path) -> Holdings:
+    """Return all that is said of widgets. Raises `HoldersUnknownError`."""
+    source = CheckpointHolders(str(directory), worker=InlineWorker(), clock=ManualClock())
+    return run(source.holders(WIDGET))
+
+
+@pytest.mark.parametrize(
+    "excess",
+    [
+        pytest.param(["x" * 5_000_000], id="one without end"),
+        pytest.param([f"{number:0600}" for number in range(9_000)], id="long ones"),
+        pytest.param([f"{number:064}" for number in range(20_000)], id="many"),
+    ],
+)
+def test_of_more_than_a_list_has_room_for_the_shortest_are_believed(
+    tmp_path: Path, excess: list[str]
+) -> None:
+    """They would leave no room for the devices that are there; and hide no other resource's."""
+    put(tmp_path, entry({"0": [*excess, "a"]}), entry({"0": ["b"]}, resource="example.com/other"))
+    said = answer_to(tmp_path)
+    ids = [key.value for key in said.held]
+    assert "a" in ids
+    assert len(ids) <= MAX_HELD
+    assert sum(listed_bytes(key, (0,)) for key in ids) <= MAX_HELD_BYTES
+    assert said.left_out == len(excess) + 1 - len(ids) > 0
+
+
+def test_a_list_that_has_just_room_is_believed_as_a_whole(tmp_path: Path) -> None:
+    many = [f"{number:063}" for number in range(MAX_HELD)]
     put(tmp_path, entry({"0": many}))
-    assert len(held(tmp_path)) == MAX_DEVICES
-    put(tmp_path, entry({"0": many, "1": ["more"]}))
-    with pytest.raises(HoldersUnknownError, match="names 10001 devices"):
+    assert answer_to(tmp_path).left_out == 0
+    assert len(held(tmp_path)) == MAX_HELD
+
+
+def test_a_file_that_names_devices_without_end_is_not_read_to_it(tmp_path: Path) -> None:
+    put(tmp_path, *(entry({"0": list(map(str, range(50_001)))}) for _ in range(2)))
+    with pytest.raises(HoldersUnknownError, match=f"names more than {MAX_ENTRIES} devices"):
         held(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"[]",
+        b"{}",
+        b'""',
+        b'"ab"',
+        b"1000",
+        b"1.5",
+        b'{"a":1}',
+        b'{"":{}}',
+        '"\U0001f600"'.encode(),
+    ],
+)
+def test_no_content_takes_much_memory(tmp_path: Path, value: bytes) -> None:
+    """A limit of the container's would end the plugin, at each of its starts."""
+    times = checkpoint.MAX_BYTES // (len(value) + 1)
+    for several in (times - 1, checkpoint.MAX_VALUES // 3):
+        data = b"[" + (value + b",") * several + value + b"]"
+        assert len(data) <= checkpoint.MAX_BYTES + 1
+        (tmp_path / CHECKPOINT).write_bytes(data)
+        del data
+        tracemalloc.start()
+        with suppress(HoldersUnknownError):
+            held(tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 64 * 1024 * 1024
 
 
 def test_the_key_of_a_node_that_is_none_tells_of_no_node(tmp_path: Path) -> None:
@@ -155,7 +218,7 @@ def test_json_of_another_kind_names_nothing(tmp_path: Path, text: str) -> None:
 def test_a_file_without_end_is_not_read_to_it(tmp_path: Path) -> None:
     with (tmp_path / CHECKPOINT).open("wb") as file:
         file.truncate(checkpoint.MAX_BYTES + 1)
-    with pytest.raises(HoldersUnknownError, match="too large: at most 16777216 bytes"):
+    with pytest.raises(HoldersUnknownError, match="too large: at most 8388608 bytes"):
         held(tmp_path)
 
 

@@ -5,14 +5,17 @@ The laws that hold for each source are in `deviceplugin.testing.contracts.holder
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Awaitable
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import grpc
 import pytest
 from tests.support.pod_resources import PodResources
 
+from deviceplugin.adapters.kubelet.held import MAX_ENTRIES
 from deviceplugin.adapters.kubelet.pod_resources import (
     INTERVAL,
     MAX_ANSWER,
@@ -20,13 +23,18 @@ from deviceplugin.adapters.kubelet.pod_resources import (
     PodResourcesHolders,
 )
 from deviceplugin.adapters.memory.clock import ManualClock
+from deviceplugin.adapters.memory.worker import InlineWorker
+from deviceplugin.adapters.system.worker import ThreadWorker
 from deviceplugin.domain.devices import DeviceId
 from deviceplugin.domain.errors import HoldersUnknownError
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.domain.retention import Holdings
+from deviceplugin.domain.room import MAX_HELD_BYTES
 
 NAMES = [ResourceName("example.com", f"widget{number}") for number in range(100)]
 WIDGET = NAMES[0]
+
+_Result = TypeVar("_Result")
 
 
 @asynccontextmanager
@@ -43,7 +51,9 @@ async def kubelet(root: Path) -> AsyncGenerator[PodResources]:
 
 def source(root: Path, clock: ManualClock | None = None) -> PodResourcesHolders:
     """Return the source under test."""
-    return PodResourcesHolders(str(root), clock=clock or ManualClock(), seconds=5.0)
+    return PodResourcesHolders(
+        str(root), worker=InlineWorker(), clock=clock or ManualClock(), seconds=60.0
+    )
 
 
 async def test_one_call_answers_for_all_resources_that_ask_at_once(tmp_path: Path) -> None:
@@ -99,22 +109,63 @@ async def test_the_entries_of_a_device_name_its_nodes(tmp_path: Path) -> None:
 
 async def test_an_answer_may_be_large_but_not_of_any_size(tmp_path: Path) -> None:
     """Above the four megabytes that gRPC takes by default, up to sixteen."""
-    many = [f"{number:063}" for number in range(60_000)]
+    ids = [f"{number:063}" for number in range(6_000)]
+    held = dict.fromkeys(map(DeviceId, ids), ())
     async with kubelet(tmp_path) as server:
-        server.hold(str(WIDGET), *many)
+        for name in NAMES[:10]:
+            server.hold(str(name), *ids)
         clock = ManualClock()
         holders = source(tmp_path, clock)
-        answer = await holders.holders(WIDGET)
-        assert answer == Holdings(held=dict.fromkeys(map(DeviceId, many), ()), complete=True)
+        answers = await asyncio.gather(*map(holders.holders, NAMES[:10]))
+        assert answers == [Holdings(held=held, complete=True)] * 10
         server.hold(str(WIDGET), "x" * MAX_ANSWER)
         await clock.advance(INTERVAL)
         await assert_unknown(holders.holders(WIDGET), "larger than max")
 
 
+async def test_who_leaves_something_out_does_not_know_everything(tmp_path: Path) -> None:
+    """What had no room is not free for that: nothing may be let go by such an answer."""
+    async with kubelet(tmp_path) as server:
+        server.hold(str(WIDGET), "a", "x" * MAX_HELD_BYTES)
+        answer = await source(tmp_path).holders(WIDGET)
+        assert answer == Holdings(held={DeviceId("a"): ()}, left_out=1)
+
+
+async def test_an_answer_that_names_too_much_is_not_read_to_its_end(tmp_path: Path) -> None:
+    async with kubelet(tmp_path) as server:
+        server.hold(str(WIDGET), *map(str, range(MAX_ENTRIES + 1)))
+        told = f"{tmp_path / SOCKET}: names more than {MAX_ENTRIES} devices"
+        await assert_unknown(source(tmp_path).holders(WIDGET), told)
+
+
+async def test_an_answer_is_made_out_beside_the_loop(tmp_path: Path) -> None:
+    """It may be a long one."""
+    threads: list[threading.Thread] = []
+
+    class Watched(ThreadWorker):
+        async def run(self, call: Callable[[], _Result]) -> _Result:
+            def watched() -> _Result:
+                threads.append(threading.current_thread())
+                return call()
+
+            return await super().run(watched)
+
+    async with kubelet(tmp_path) as server:
+        server.hold(str(WIDGET), "a")
+        holders = PodResourcesHolders(
+            str(tmp_path), worker=Watched(), clock=ManualClock(), seconds=60.0
+        )
+        assert (await holders.holders(WIDGET)).held == {DeviceId("a"): ()}
+    assert threads
+    assert threading.current_thread() not in threads
+
+
 async def test_silence_is_bounded(tmp_path: Path) -> None:
     async with kubelet(tmp_path) as server:
         server.may_answer.clear()
-        holders = PodResourcesHolders(str(tmp_path), clock=ManualClock(), seconds=0.05)
+        holders = PodResourcesHolders(
+            str(tmp_path), worker=InlineWorker(), clock=ManualClock(), seconds=0.05
+        )
         await assert_unknown(holders.holders(WIDGET), r"no answer within 0.05 s")
 
 

@@ -1,9 +1,10 @@
 """Messages and values mean the same."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deviceplugin.adapters.kubelet.translate import (
-    MAX_LIST_BYTES,
     from_grants,
     from_listing,
     from_options,
@@ -14,12 +15,13 @@ from deviceplugin.adapters.kubelet.translate import (
 )
 from deviceplugin.adapters.kubelet.wire import deviceplugin_pb2 as wire
 from deviceplugin.domain.allocation import Grant
-from deviceplugin.domain.devices import DeviceId, DeviceNode, Health
+from deviceplugin.domain.devices import DeviceId, DeviceNode, Health, id_as_held
 from deviceplugin.domain.errors import UnknownDeviceError
 from deviceplugin.domain.inventory import ListedDevice, Listing
 from deviceplugin.domain.ports.driven.kubelet import Registration
 from deviceplugin.domain.ports.driving.device_plugin import Options
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.room import MAX_LIST_BYTES, listed_bytes
 
 
 def test_unknown_topology_is_left_out_of_the_message() -> None:
@@ -118,3 +120,16 @@ def test_so_many_devices_fit_into_what_a_kubelet_takes_and_no_more() -> None:
     assert MAX_LIST_BYTES == 4 * 1024 * 1024
     assert from_listing(listed(79_137)).ByteSize() <= MAX_LIST_BYTES
     assert from_listing(listed(79_138)).ByteSize() > MAX_LIST_BYTES
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200),
+    st.frozensets(st.integers(0, 2**63 - 1), max_size=20),
+    st.sampled_from(Health),
+)
+def test_a_device_takes_no_more_of_a_list_than_is_reckoned(
+    text: str, nodes: frozenset[int], health: Health
+) -> None:
+    device = ListedDevice(id_as_held(text.replace("\0", "")), health, tuple(sorted(nodes)))
+    size = from_listing((device,)).ByteSize()
+    assert size <= listed_bytes(device.id.value, nodes) <= size + 24 + 13 * len(nodes)

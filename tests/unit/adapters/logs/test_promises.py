@@ -25,6 +25,7 @@ PROMISED: Final = {
     "entry_forbidden": "path reason",
     "entry_unreadable": "path reason",
     "file_left": "path reason",
+    "held_not_listed": "resource devices reason",
     "holders_unknown": "reason",
     "hotplug_degraded": "source reason",
     "inventory_changed": "resource devices healthy added updated vanished",

@@ -14,7 +14,7 @@ from deviceplugin.app.use_cases.ask_holders import AskHolders
 from deviceplugin.app.use_cases.board import Board
 from deviceplugin.app.use_cases.known_holds import KnownHolds
 from deviceplugin.app.use_cases.retain_held import RetainHeld
-from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health
+from deviceplugin.domain.devices import DeviceId, DeviceInfo, Health, id_as_held
 from deviceplugin.domain.errors import UnhealthyDeviceError
 from deviceplugin.domain.events import (
     DevicesHeld,
@@ -22,8 +22,10 @@ from deviceplugin.domain.events import (
     HoldersUnknown,
     InventoryChanged,
 )
+from deviceplugin.domain.held_events import HeldNotListed
 from deviceplugin.domain.inventory import Inventory, ListedDevice
 from deviceplugin.domain.resources import ResourceName
+from deviceplugin.domain.room import MAX_HELD_BYTES
 from deviceplugin.domain.timing import Release
 from deviceplugin.domain.tree import FrozenTree
 
@@ -165,6 +167,41 @@ async def test_holders_are_asked_when_a_resource_is_new_and_soon_after_a_kubelet
                 *[YELLOW] * (2 + restarts),
             ]
             await it.here.kubelet.restart()
+
+
+async def test_whatever_is_named_what_is_found_is_listed_and_the_excess_told(
+    machine: "type[Machine]",
+) -> None:
+    """Once while it lasts, and the small ones are listed all the same."""
+    async with Advertising(machine()) as it:
+        excess = id_as_held("x" * MAX_HELD_BYTES)
+        it.here.holders.hold(YELLOW, A, excess)
+        it.here.hints.hold(YELLOW, C, *(id_as_held(f"{each:0600}") for each in range(3_000)))
+        await it.follow(tree(yellow="b"))
+        await it.here.clock.advance(2 * APART)
+        assert lists(it)[0].startswith("0")
+        assert {"a", "B", "c"} <= set(lists(it)[0])
+        (told,) = it.here.journal.of(HeldNotListed)
+        assert told.resource == YELLOW
+        assert told.devices > 1
+        assert str(MAX_HELD_BYTES) in told.reason
+        listed = {each.id for each in it.here.kubelet.listings(YELLOW)[-1]}
+        assert {each.id for each in it.here.holds()} == listed - {B}
+
+
+async def test_an_excess_that_begins_anew_is_told_anew(machine: "type[Machine]") -> None:
+    async with Advertising(machine()) as it:
+        excess = id_as_held("x" * MAX_HELD_BYTES)
+        await it.follow(tree(yellow="b"))
+        for times in range(3):
+            it.here.hints.hold(YELLOW, excess)
+            await it.here.kubelet.restart()
+            await it.here.clock.advance(2 * SOON)
+            assert len(it.here.journal.of(HeldNotListed)) == times + 1
+            assert it.lists() == {"yellow": "B"}
+            it.here.hints.free(YELLOW, excess)
+            await it.here.kubelet.restart()
+            await it.here.clock.advance(2 * SOON)
 
 
 # --- letting go ----------------------------------------------------------------------------------
