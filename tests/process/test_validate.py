@@ -82,6 +82,25 @@ def test_that_a_container_can_have_but_one_of_several_is_said(place: Path) -> No
     assert "/dev/modem there" in note
 
 
+def test_a_text_that_seems_a_regular_expression_is_said_to_be_none(place: Path) -> None:
+    """It is valid: a network card may be called so."""
+    ended = validated(
+        place,
+        "version: 1\nresources:\n"
+        "  - {name: a, match: [{name: 'ttyUSB(0|1)'}, {node: ['/dev/x', '/dev/tty$']}]}\n"
+        "  - {name: b, match: [{name: {regex: 'tty(a|b)'}}, {name: '0000:3b:00.*'}]}\n"
+        "  - {name: c, match: [{attributes: {model: 'a|b'}}]}\n",
+    )
+    assert (ended.code, ended.err) == (0, "")
+    notes = [line for line in ended.out.splitlines() if "letter by letter" in line]
+    assert [note.split(" is looked for")[0] for note in notes] == [
+        "resource devices.local/a: 'ttyUSB(0|1)'",
+        "resource devices.local/a: '/dev/tty$'",
+    ]
+    assert notes[0].endswith("write {regex: 'ttyUSB(0|1)'}, or a list")
+    assert notes[1].endswith(": write a list")
+
+
 def test_a_file_that_is_not_there_is_named(place: Path) -> None:
     ended = ran(*DEVICEPLUGIN, "validate", "none.yaml", place=place)
     assert (ended.code, ended.out) == (2, "")

@@ -10,6 +10,11 @@ import click
 from deviceplugin.app.presets import offered, presets, summary
 from deviceplugin.app.settings import Configuration, Settings, load
 from deviceplugin.app.settings.schema import schema
+from deviceplugin.domain.discovery.alternatives import Alternative
+from deviceplugin.domain.discovery.conditions import FactCondition
+from deviceplugin.domain.discovery.facts import Kind
+from deviceplugin.domain.discovery.regexes import Regex
+from deviceplugin.domain.discovery.unmatchable import seems_regex
 from deviceplugin.domain.errors import InvalidValueError
 
 
@@ -69,6 +74,11 @@ def _findings(configuration: Configuration) -> Iterator[str]:
     for rule in rules:
         for alternative in rule.match:
             yield f"resource {rule.resource}: {alternative}"
+            for text, instead in _regexes(alternative):
+                yield (
+                    f"resource {rule.resource}: {text!r} is looked for letter by letter, but for "
+                    f"*, ? and [...]: {instead}"
+                )
         if rule.gives_one_path:
             path = rule.provision.container_path
             yield (
@@ -83,3 +93,13 @@ def _findings(configuration: Configuration) -> Iterator[str]:
                 if isinstance(value, float)
                 else f"setting {field.name}: {value}"
             )
+
+
+def _regexes(alternative: Alternative) -> Iterator[tuple[str, str]]:
+    """Yield what may be meant as regular expressions, each with what to write then."""
+    for each in alternative.conditions:
+        if isinstance(each, FactCondition):
+            for one in each.wanted.patterns or ():
+                if not isinstance(one, Regex) and seems_regex(each.fact.kind, one.text):
+                    regex = f"write {{regex: {one.text!r}}}, or a list"
+                    yield one.text, "write a list" if each.fact.kind is Kind.NODE else regex

@@ -21,6 +21,13 @@ def unmatchable(kind: Kind, text: str) -> str | None:
     return None
 
 
+def seems_regex(kind: Kind, text: str) -> bool:
+    """Say whether a text or glob has what hardly a name, and mostly a regular expression, has."""
+    if kind not in _NAMES | {Kind.DEVPATH, Kind.NODE}:
+        return False
+    return "|" in text or "\\" in text or text.startswith("^") or text.endswith("$")
+
+
 def _no_path(text: str) -> str | None:
     if f"{text}/".startswith("/sys/"):
         rest = text.removeprefix("/sys") or "/devices/*"
