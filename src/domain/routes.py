@@ -74,7 +74,8 @@ class RouteChoice:
     `auto` begins with Register. It turns to plugins_registry, if that is there, once no Register
     could be sent for `patience` seconds: kubelet.sock is missing, nobody accepts on it, or the
     system refuses us the directory or the socket. It comes back as soon as kubelet.sock is another
-    file: a kubelet has started.
+    file: a kubelet has started. But not to a directory that was refused, as long as those who are
+    found do well: the permission is the directory's, whichever kubelet listens in it.
     """
 
     wanted: RegistrationMode
@@ -83,6 +84,12 @@ class RouteChoice:
     unheard_since: float | None = None
     given_up: bool = False
     """Whether `auto` has turned away from the kubelet.sock that was last seen."""
+    barred: bool = False
+    """Whether the system refused us the directory while no Register could be sent."""
+    tempting: FileIdentity | None = None
+    """The kubelet.sock that was last seen, whether or not anybody was told of it."""
+    tempted_since: float | None = None
+    """Since when it has been there, and nobody has been heard."""
     last_socket: FileIdentity | None = None
 
     def look(self, sight: Sight) -> "RouteChoice":
@@ -90,12 +97,14 @@ class RouteChoice:
         route = _FIXED.get(self.wanted)
         if route is not None:
             return attrs.evolve(self, kubelet=sight.of(route))
-        if sight.socket is not None and sight.socket != self.last_socket:
+        another = sight.socket is not None and sight.socket != self.last_socket
+        if another and not self._stays(sight):
             return attrs.evolve(
                 self,
                 kubelet=sight.of(Route.REGISTER),
                 unheard_since=None,
                 given_up=False,
+                barred=False,
                 last_socket=sight.socket,
             )
         since = self._unheard_since(sight)
@@ -106,7 +115,27 @@ class RouteChoice:
             kubelet=sight.of(Route.WATCHER if turned else Route.REGISTER),
             unheard_since=since,
             given_up=given_up and turned,
+            barred=turned and self.barred if self.given_up else self._barred(since, sight),
+            tempting=sight.socket,
+            tempted_since=self._tempted_since(sight),
         )
+
+    def _stays(self, sight: Sight) -> bool:
+        """Say whether another kubelet.sock is no reason to come back.
+
+        It is in the directory that the system refuses us, and whoever is to be found has been, or
+        may yet be.
+        """
+        barred = self.given_up and self.barred and sight.registry is not None
+        return barred and sight.now - self._tempted_since(sight) < self.patience
+
+    def _tempted_since(self, sight: Sight) -> float:
+        found = (UNHEARD | UNDECIDED).isdisjoint(sight.phases)
+        since = None if found or sight.socket != self.tempting else self.tempted_since
+        return sight.now if since is None else since
+
+    def _barred(self, since: float | None, sight: Sight) -> bool:
+        return since is not None and (self.barred or Phase.BARRED in sight.phases)
 
     def _unheard_since(self, sight: Sight) -> float | None:
         """Return since when no Register could be sent; None if one was heard, or nobody tried."""

@@ -109,6 +109,59 @@ def test_auto_comes_back_with_the_next_kubelet() -> None:
     assert back.look(seen(14, T, R, Phase.HOLDING)).kubelet == Kubelet(Route.REGISTER, T)
 
 
+@pytest.mark.parametrize("socket", [None, S])
+def test_each_turn_is_told_as_one(socket: FileIdentity | None) -> None:
+    """Also where plugins_registry came late, or went and came again: nothing else moves the stuck.
+
+    Nobody has turned who has nowhere to turn to.
+    """
+    stuck = Phase.HOLDING
+    alone = after([seen(now, socket, None, stuck) for now in (0, 1, 20)])
+    assert not alone.given_up
+    for now in (21, 23):
+        turned = alone.look(seen(now, socket, R, stuck))
+        assert turned.kubelet == BY_WATCHER
+        assert turned.signal_after(alone) is Signal.KUBELET_ELSEWHERE
+        alone = turned.look(seen(now + 1, socket, None, stuck))
+        assert alone.kubelet == (None if socket is None else BY_REGISTER)
+
+
+def barred() -> RouteChoice:
+    """Return the choice after the system has refused us the directory for long enough."""
+    tries = [seen(now, S, R, Phase.BARRED if now % 2 else Phase.STARTING) for now in range(1, 13)]
+    turned = after([seen(0, S, R), *tries])
+    assert turned.kubelet == BY_WATCHER
+    return turned
+
+
+@pytest.mark.parametrize("phase", [Phase.STEADY, *sorted(UNDECIDED, key=str), *STUCK])
+def test_auto_stays_where_it_is_found_if_the_directory_was_refused(phase: Phase) -> None:
+    """A kubelet that restarts changes nothing of the permission, however long it was away."""
+    turned = barred()
+    for socket in (None, T, None, S):
+        it = turned.look(seen(20, socket, R, phase))
+        assert it.kubelet == BY_WATCHER
+        assert it.signal_after(turned) is None
+
+
+@pytest.mark.parametrize("stuck", STUCK)
+def test_auto_comes_back_to_a_directory_that_was_refused_if_nobody_finds_it(stuck: Phase) -> None:
+    """Or if there is no other way any more; a mended permission is found so, too."""
+    stayed = barred().look(seen(20, T, R, Phase.STEADY))
+    tries = [seen(now, T, R, stuck if now % 2 else Phase.REGISTERING) for now in range(21, 30)]
+    assert after(tries, stayed).kubelet == BY_WATCHER
+    assert after([*tries, seen(30, T, R, stuck)], stayed).kubelet == Kubelet(Route.REGISTER, T)
+    assert stayed.look(seen(21, T, None, Phase.STEADY)).kubelet == Kubelet(Route.REGISTER, T)
+
+
+def test_a_refusal_that_passed_does_not_count() -> None:
+    """Whoever was heard since then was not refused."""
+    heard = after([seen(0, S, R), seen(1, S, R, Phase.BARRED), seen(2, S, R, Phase.STEADY)])
+    turned = after([seen(3, S, R, Phase.HOLDING), seen(14, S, R, Phase.HOLDING)], heard)
+    assert turned.kubelet == BY_WATCHER
+    assert turned.look(seen(15, T, R, Phase.STEADY)).kubelet == Kubelet(Route.REGISTER, T)
+
+
 def _in_time(sights: list[Sight]) -> list[Sight]:
     """Let each look come its `now` after the last."""
     times = accumulate(sight.now for sight in sights)
@@ -155,6 +208,9 @@ def test_what_is_chosen_is_there_and_what_is_told_is_what_changed(sights: list[S
         if told is Signal.KUBELET_ELSEWHERE:
             assert it.kubelet is not None
             assert it.kubelet.route is Route.WATCHER
+        if told is not None and it.kubelet is not None and it.kubelet.route is Route.WATCHER:
+            was = before.kubelet is not None and before.kubelet.route is Route.WATCHER
+            assert (told is Signal.KUBELET_ELSEWHERE) == (not was)
 
 
 def test_a_resource_that_is_listed_is_not_disturbed_by_another_way() -> None:
