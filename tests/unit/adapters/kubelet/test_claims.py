@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,6 +52,53 @@ def owner(path: Path) -> Generator[subprocess.Popen[str]]:
     finally:
         process.kill()
         process.communicate()
+
+
+def in_between(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen between the opening of a claim and its lock."""
+    lock = fcntl.flock
+
+    def flock(descriptor: int, operation: int) -> None:
+        happens()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+
+
+def test_a_claim_that_was_swept_away_before_its_lock_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its maker is told, and makes another one: nobody would know this one by its name."""
+    path = tmp_path / NAME
+    in_between(monkeypatch, lambda: [each.unlink() for each in tmp_path.iterdir()])
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    with pytest.raises(FileNotFoundError):
+        Claim.make(path)
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
+
+
+def test_a_sweep_takes_no_socket_of_a_claim_made_after_the_one_that_it_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another sweep was faster, and the name was taken again."""
+    path = tmp_path / NAME
+    with owner(path) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def taken_again() -> None:
+        monkeypatch.undo()
+        sweep(tmp_path)
+        assert list(tmp_path.iterdir()) == []
+        claims.append(Claim.make(path))
+        bound(path)
+
+    claims: list[Claim] = []
+    in_between(monkeypatch, taken_again)
+    sweep(tmp_path)
+    assert path.is_socket()
+    assert claims[0].path.exists()
+    claims[0].release()
 
 
 def test_what_a_killed_owner_left_goes(tmp_path: Path) -> None:
@@ -121,12 +168,12 @@ def test_names_are_claimed_once(tmp_path: Path) -> None:
 
 def test_a_claim_that_may_not_be_removed_is_given_up_all_the_same(tmp_path: Path) -> None:
     """It costs no descriptor, and whoever may remove it finds it to be a dead one's."""
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    before = len(list(Path("/proc/self/fd").iterdir()))  # noqa: PTH208
     claim = Claim.make(tmp_path / NAME)
     tmp_path.chmod(0o555)
     with nobody(), pytest.raises(PermissionError):
         claim.release()
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert len(list(Path("/proc/self/fd").iterdir())) == before  # noqa: PTH208
     tmp_path.chmod(0o755)
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -135,14 +182,14 @@ def test_a_claim_that_may_not_be_removed_is_given_up_all_the_same(tmp_path: Path
 def test_a_claim_hides_from_the_kubelet_and_costs_no_descriptor_in_the_end(
     tmp_path: Path,
 ) -> None:
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    before = len(list(Path("/proc/self/fd").iterdir()))  # noqa: PTH208
     claim = Claim.make(tmp_path / NAME)
     assert claim.path.name[0] == "."
     claim.release()
     for _ in range(3):
         (tmp_path / f".{NAME}.lock").touch()
         sweep(tmp_path)
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert len(list(Path("/proc/self/fd").iterdir())) == before  # noqa: PTH208
 
 
 def test_a_directory_that_is_not_there_has_nothing_to_sweep(tmp_path: Path) -> None:

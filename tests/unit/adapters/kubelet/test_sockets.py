@@ -12,7 +12,6 @@ import pytest
 from tests.support import nobody as support
 
 from deviceplugin.adapters.kubelet.sockets import (
-    FORBIDDEN,
     MAX_PATH,
     SocketDirectory,
     connect_error,
@@ -140,7 +139,7 @@ def test_a_bind_that_would_work_by_now_leaves_nothing_behind(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("code", sorted(FORBIDDEN))
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_each_refusal_has_its_way_out(code: int) -> None:
     """Path, call, the system's own word, who we are, and what to change."""
     refused = SocketDirectory("/plugins").unreachable("kubelet.sock", code)
