@@ -129,13 +129,17 @@ async def test_a_newer_instance_ends_the_rest(machine: "type[Machine]") -> None:
         assert here.registrations == RESOURCES + 1
 
 
-async def test_a_stream_that_ends_ends_the_rest(machine: "type[Machine]") -> None:
-    """What no event told is then found within a second."""
+@pytest.mark.parametrize("away", [0.5, 10.0])
+async def test_a_stream_that_ends_ends_the_rest(machine: "type[Machine]", *, away: float) -> None:
+    """What no event told is then found within a second.
+
+    Also when the resources themselves have come to look for a kubelet every few seconds only.
+    """
     here = machine()
     async with at_rest(here):
         here.directory.deaf = True
         await here.kubelet.stop()
-        await here.clock.advance(0.5)
+        await here.clock.advance(away)
         here.kubelet.start()
         await here.clock.advance(1.5)
         assert len(here.kubelet.host.served) == RESOURCES
