@@ -1,7 +1,6 @@
 """Only sockets of our own dead are swept away; everything else in the directory stays."""
 
 import fcntl
-import os
 import signal
 import socket
 import subprocess
@@ -70,7 +69,7 @@ def test_a_claim_that_was_swept_away_before_its_lock_is_none(
 ) -> None:
     """Its maker is told, and makes another one: nobody would know this one by its name."""
     path = tmp_path / NAME
-    in_between(monkeypatch, lambda: [each.unlink() for each in tmp_path.iterdir()])
+    in_between(monkeypatch, (tmp_path / f".{NAME}.lock").unlink)
     open_before = len(list(Path("/proc/self/fd").iterdir()))
     with pytest.raises(FileNotFoundError):
         Claim.make(path)
@@ -168,12 +167,12 @@ def test_names_are_claimed_once(tmp_path: Path) -> None:
 
 def test_a_claim_that_may_not_be_removed_is_given_up_all_the_same(tmp_path: Path) -> None:
     """It costs no descriptor, and whoever may remove it finds it to be a dead one's."""
-    before = len(list(Path("/proc/self/fd").iterdir()))  # noqa: PTH208
+    before = len(list(Path("/proc/self/fd").iterdir()))
     claim = Claim.make(tmp_path / NAME)
     tmp_path.chmod(0o555)
     with nobody(), pytest.raises(PermissionError):
         claim.release()
-    assert len(list(Path("/proc/self/fd").iterdir())) == before  # noqa: PTH208
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
     tmp_path.chmod(0o755)
     sweep(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -182,14 +181,14 @@ def test_a_claim_that_may_not_be_removed_is_given_up_all_the_same(tmp_path: Path
 def test_a_claim_hides_from_the_kubelet_and_costs_no_descriptor_in_the_end(
     tmp_path: Path,
 ) -> None:
-    before = len(list(Path("/proc/self/fd").iterdir()))  # noqa: PTH208
+    before = len(list(Path("/proc/self/fd").iterdir()))
     claim = Claim.make(tmp_path / NAME)
     assert claim.path.name[0] == "."
     claim.release()
     for _ in range(3):
         (tmp_path / f".{NAME}.lock").touch()
         sweep(tmp_path)
-    assert len(list(Path("/proc/self/fd").iterdir())) == before  # noqa: PTH208
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_directory_that_is_not_there_has_nothing_to_sweep(tmp_path: Path) -> None:

@@ -104,6 +104,17 @@ async def test_types_come_change_and_go(machine: "type[Machine]") -> None:
         assert it.here.registrations == 2
 
 
+async def test_what_is_found_again_as_it_was_is_not_sent_again(machine: "type[Machine]") -> None:
+    """Nothing found is no news: the kubelet would work through each list, and write it down."""
+    async with Advertising(machine()) as it:
+        for _ in range(100):
+            await it.advertise(tree(yellow="ab", green=""))
+            await it.here.clock.advance(1)
+        assert [shown(each) for each in it.here.kubelet.listings(YELLOW)] == ["AB"]
+        assert [shown(each) for each in it.here.kubelet.listings(GREEN)] == [""]
+        assert len(it.here.journal.of(InventoryChanged)) == 1
+
+
 async def test_a_type_without_devices_is_served_with_an_empty_list(
     machine: "type[Machine]",
 ) -> None:
