@@ -22,7 +22,7 @@ class Place:
         self.beside = [SocketDirectory(each) for each in beside]
         self.now = 0.0
         self.last = 0
-        self.siblings = Siblings(self.sockets, self.beside, now=lambda: self.now)
+        self.siblings = Siblings(self.sockets, self.beside, lambda: self.now)
         self.stack = ExitStack()
 
     def serve(
