@@ -56,7 +56,7 @@ def several(part: str, kind: type[_Value], values: Iterable[_Value]) -> tuple[_V
     """Return what is given of a kind, each once, in its order."""
     if isinstance(values, tuple) and not values:
         return ()
-    if not isinstance(values, Iterable) or isinstance(values, str | bytes):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         rule = f"must be a list or a tuple, of one {kind.__name__} or more"
         raise InvalidDeviceError(part, values, rule)
     found = tuple(values)

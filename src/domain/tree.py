@@ -91,7 +91,8 @@ class DeviceTree:
         if not isinstance(info, DeviceInfo):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidDeviceError("device", info, "must be a DeviceInfo")
         key = device_id if isinstance(device_id, DeviceId) else DeviceId(device_id)
-        if not isinstance(type_name, str) or type_name not in self._types:  # pyright: ignore[reportUnnecessaryIsInstance]
+        is_text = isinstance(type_name, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not is_text or type_name not in self._types:
             self.add_type(type_name)
         self._types[type_name][key] = info
 

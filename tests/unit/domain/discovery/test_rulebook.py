@@ -5,6 +5,7 @@ import pytest
 
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.facts import Fact, Kind
+from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Scope, Sighting, lacking
 from deviceplugin.domain.errors import InvalidValueError
 from deviceplugin.testing.rules import Conditions, alternative, rule
@@ -90,11 +91,15 @@ def test_a_resource_has_one_rule() -> None:
         Rulebook([rule("x.local/a", {"name": "a"}), rule("x.local/a", {"name": "b"})])
 
 
-@pytest.mark.parametrize("where", ["exclude", "healthy_when"])
-def test_a_node_that_only_decides_about_devices_is_looked_up_too(where: str) -> None:
+_TTYS = rule("x.local/x", {"subsystem": "tty"})
+_LINKED = (alternative({"node": "/dev/serial/by-id/x*"}),)
+
+
+@pytest.mark.parametrize(
+    "ttys", [attrs.evolve(_TTYS, exclude=_LINKED), attrs.evolve(_TTYS, healthy_when=_LINKED)]
+)
+def test_a_node_that_only_decides_about_devices_is_looked_up_too(ttys: ResourceRule) -> None:
     """Otherwise nobody would know that a device has it."""
-    node = (alternative({"node": "/dev/serial/by-id/x*"}),)
-    ttys = attrs.evolve(rule("x.local/x", {"subsystem": "tty"}), **{where: node})
     scope = Scope(subsystems=frozenset({"tty"}), nodes=frozenset({"/dev/serial/by-id/x*"}))
     assert Rulebook([ttys]).scope == scope
 
