@@ -257,9 +257,10 @@ class _Hanging:
         self.hangs, self.free = threading.Event(), threading.Event()
 
     def scan(self, notifier: Notifier) -> None:
-        """Find one device, and look again."""
+        """Find a hundred devices, and look again."""
         tree = DeviceTree()
-        tree.add_device("widget", "a", DeviceInfo(health=Health.HEALTHY))
+        for number in range(100):
+            tree.add_device("widget", f"w{number}", DeviceInfo(health=Health.HEALTHY))
         notifier.notify(tree)
         self.hangs.set()
         self.free.wait()
@@ -268,16 +269,16 @@ class _Hanging:
 async def test_registration_does_not_wait_for_a_slow_scan(
     tmp_path: Path, profile: Profile
 ) -> None:
-    """A kubelet that returns while a scan hangs gets the last list at once."""
+    """A kubelet that returns while a scan hangs gets the last list within a second."""
     kubelet, scanner = FakeKubelet(tmp_path, profile=profile), _Hanging()
     await beside(kubelet.start)
     manager = Manager("example.com", scanner, plugin_dir=str(tmp_path))
     serving = asyncio.ensure_future(manager.serve())
-    listed = partial(kubelet.await_resource, WIDGET, lambda seen: seen.allocatable == 1, SOON)
-    await beside(listed)
+    listed = partial(kubelet.await_resource, WIDGET, lambda seen: seen.allocatable == 100)
+    await beside(partial(listed, SOON))
     await beside(scanner.hangs.wait)
     await beside(kubelet.restart)
-    await beside(listed)
+    await beside(partial(listed, 1.0))
     assert not scanner.free.is_set()
     scanner.free.set()
     manager.stop()
