@@ -8,7 +8,7 @@ from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.adapters.recorded import NotedHostUse, NotedNodes, vacant, write
 from deviceplugin.adapters.sysfs.recording import Questions, beside, taken
 from deviceplugin.app.inspector import CONFIGURATION, Inspector
-from deviceplugin.app.settings.hiding import hidden
+from deviceplugin.app.settings.hiding import hidden, named
 from deviceplugin.domain.discovery.asking import asking
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Sighting
@@ -48,7 +48,7 @@ class Recorder:
         if mask:
             unread = beside(sys_root, below, FILES)
             more = [secret for path, text in unread for secret in held(path, text)]
-            recording, masks = masked(recording, more)
+            recording, masks = masked(recording, [*more, *named(configuration)])
             configuration = hidden(configuration, masks)
         write(recording, directory, masked=mask)
         if configuration:

@@ -9,11 +9,32 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from deviceplugin.app.settings.document import compose
 from deviceplugin.domain.recording.masks import Masks
-from deviceplugin.domain.recording.secrets import FILES, KEYS, cooked, raw
+from deviceplugin.domain.recording.secrets import (
+    FILES,
+    KEYS,
+    by_form,
+    cooked,
+    identifies,
+    raw,
+)
 
 _DIGIT: Final = re.compile("[0-9]")
 _ANCHOR: Final = re.compile(r"(?:[&!]\S*\s+)*")
+_WILDCARD: Final = frozenset("*?[")
 _LAST: Final = re.compile(r"[^/.]+$")
+
+
+def named(text: str) -> Iterator[str]:
+    """Yield the secrets that a configuration that can be read asks for, or has by their form.
+
+    The machine may have none of these: often that is what the recording is about.
+    """
+    yield from by_form(raw(text))
+    root = compose(text, "the configuration")
+    for node, holder in () if root is None else _in(root):
+        is_text = node.tag.endswith(":str") and _WILDCARD.isdisjoint(node.value)
+        if holder and is_text and identifies(node.value):
+            yield raw(node.value)
 
 
 def hidden(text: str, masks: Masks) -> str:

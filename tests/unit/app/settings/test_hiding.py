@@ -2,7 +2,7 @@
 
 import pytest
 
-from deviceplugin.app.settings.hiding import hidden
+from deviceplugin.app.settings.hiding import hidden, named
 from deviceplugin.domain.recording.masks import Masks
 
 MASKS = Masks.of(["GPS1", "A50285BI", "52:54:00:ab:cd:ef", "1", "match"], {"match"})
@@ -35,3 +35,27 @@ MASKS = Masks.of(["GPS1", "A50285BI", "52:54:00:ab:cd:ef", "1", "match"], {"matc
 def test_a_secret_is_hidden_where_a_configuration_asks_for_it(text: str, expected: str) -> None:
     """And nothing else is changed: not a count, not a key of the language."""
     assert hidden(text, MASKS) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("usb: {serial: A50285BI}", ["A50285BI"]),
+        ("usb: {serial: [GPS1, 'X Y']}", ["GPS1", "X Y"]),
+        ("attributes: {device/wwid: {in: [naa.5000c500a1b2c3d4]}}", ["naa.5000c500a1b2c3d4"]),
+        (
+            "env: {MAC: '3e:42:ac:11:00:02'}  # at 3e:42:ac:11:00:03",
+            ["3e:42:ac:11:00:02", "3e:42:ac:11:00:03"],
+        ),
+        ("usb: {serial: GPS*}", []),
+        ("usb: {serial: {exists: true}}", []),
+        ("usb: {serial: none}", []),
+        ("name: A50285BI\npci: '0000:0b:00.0'", []),
+        ("", []),
+    ],
+)
+def test_what_a_configuration_asks_for_is_a_secret_whether_it_is_there_or_not(
+    text: str, expected: list[str]
+) -> None:
+    """A recording of a machine on which a device is not found must not tell its number."""
+    assert sorted({*named(text)}) == expected
