@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 import click
 
-from deviceplugin.adapters.system.signals import ENDING, RELOADING
+from deviceplugin.adapters.system.signals import ENDING, RELOADING, awake_to_signals
 from deviceplugin.app.commands.configurations import (
     list_presets,
     print_schema,
@@ -64,7 +64,7 @@ def run(early: EarlySignals, /, config: str | None, **flags: str | None) -> None
     manager.check()
     _on_signals(ENDING, lambda *_: manager.stop())
     _on_signals([RELOADING], lambda *_: manager.reload())
-    asyncio.run(manager.serve())
+    asyncio.run(awake_to_signals(manager.serve))
     # All is closed: one signal more must not make a failure of the interpreter's own end.
     _on_signals([*ENDING, RELOADING], signal.SIG_IGN)
 

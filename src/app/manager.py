@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
+from deviceplugin.adapters.system.signals import awake_to_signals
 from deviceplugin.app.options import check_author, places_of, rescan_of, same_for_all
 from deviceplugin.domain.choices import choice_of
 from deviceplugin.domain.ending import OnExit
@@ -174,7 +175,7 @@ class Manager:
         """
         loop = asyncio.new_event_loop()
         try:
-            serving = loop.create_task(self.serve(), name="deviceplugin")
+            serving = loop.create_task(awake_to_signals(self.serve), name="deviceplugin")
             try:
                 loop.run_until_complete(serving)
             finally:

@@ -2,14 +2,43 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Generator
+import threading
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import ExitStack, contextmanager
-from typing import Final
+from socket import socketpair
+from typing import Any, Final, TypeVar
+
+_Result = TypeVar("_Result")
 
 ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 """What a service manager, or a person at the keyboard, sends to end a process."""
 RELOADING: Final = signal.SIGHUP
 """What asks a service to read its configuration again."""
+_MANY: Final = 64
+"""Signals that are taken note of at once."""
+
+
+async def awake_to_signals(work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+    """Return what `work` returns; meanwhile signals wake its loop, whenever they come.
+
+    Python runs a handler once its main thread runs something. A signal that comes between its last
+    look and the moment in which it sleeps, or to another thread, would wait for what happens next.
+    In other threads than the main one there is nothing to wake.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return await work()
+    loop = asyncio.get_running_loop()
+    awake, wake = socketpair()
+    with awake, wake:
+        awake.setblocking(False)
+        wake.setblocking(False)
+        loop.add_reader(awake, awake.recv, _MANY)
+        before = signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+        try:
+            return await work()
+        finally:
+            signal.set_wakeup_fd(before)
+            loop.remove_reader(awake)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Final
 
 import attrs
@@ -18,7 +18,7 @@ from deviceplugin.testing.kubelet import FakeKubelet
 
 PROMPT: Final = "kubelet> "
 _LOOK: Final = 0.5
-"""Seconds after which the one who tells what happens looks whether it is over."""
+"""Seconds after which those who wait look whether it is over."""
 
 Complain = Callable[[str], None]
 """Says on standard error what went wrong."""
@@ -118,11 +118,17 @@ class Session:
             teller.start()
             try:
                 threading.Thread(target=self._play, name="player", daemon=True).start()
-                return self._over.get()
+                return self._ended()
             finally:
                 self._kubelet.stop()
                 self._dead.set()
                 teller.join()
+
+    def _ended(self) -> int:
+        """Wait for the end; not for ever at once, see `adapters.system.signals`."""
+        while True:
+            with suppress(Empty):
+                return self._over.get(timeout=_LOOK)
 
     def _play(self) -> None:
         code: int | None = 1
