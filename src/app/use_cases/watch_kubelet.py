@@ -109,11 +109,11 @@ class WatchKubelet:
         """Watch until cancelled."""
         self._await_kubelet()
         while True:
-            sight = self._sight()
-            if self._prepare is not None and self._is_another(sight):
+            choice = self._choice.look(self._sight())
+            if self._prepare is not None and choice.kubelet not in (None, self._choice.kubelet):
                 await self._prepare()
-                sight = self._sight()
-            self._look(sight)
+                choice = self._choice.look(self._sight())
+            self._look(choice)
             await self._watched.changed(self._patience())
 
     def _patience(self) -> float:
@@ -130,14 +130,10 @@ class WatchKubelet:
             and all(follower.at_rest for follower in self._followers)
         )
 
-    def _is_another(self, sight: Sight) -> bool:
-        kubelet = self._choice.look(sight).kubelet
-        return kubelet is not None and kubelet != self._choice.kubelet
-
-    def _look(self, sight: Sight) -> None:
+    def _look(self, choice: RouteChoice) -> None:
         """Look for the kubelet first: when our sockets are gone too, it is what matters."""
         arrivals = self._arrivals()
-        before, self._choice = self._choice, self._choice.look(sight)
+        before, self._choice = self._choice, choice
         signal = self._choice.signal_after(before)
         if signal is not None:
             self._record(signal)
