@@ -8,6 +8,7 @@ from typing import Final
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from deviceplugin.app.settings.document import compose
+from deviceplugin.domain.discovery.globs import is_literal
 from deviceplugin.domain.recording.masks import Masks
 from deviceplugin.domain.recording.secrets import (
     FILES,
@@ -20,7 +21,6 @@ from deviceplugin.domain.recording.secrets import (
 
 _DIGIT: Final = re.compile("[0-9]")
 _ANCHOR: Final = re.compile(r"(?:[&!]\S*\s+)*")
-_WILDCARD: Final = frozenset("*?[")
 _LAST: Final = re.compile(r"[^/.]+$")
 
 
@@ -32,7 +32,7 @@ def named(text: str) -> Iterator[str]:
     yield from by_form(raw(text))
     root = compose(text, "the configuration")
     for node, holder in () if root is None else _in(root):
-        is_text = node.tag.endswith(":str") and _WILDCARD.isdisjoint(node.value)
+        is_text = node.tag.endswith(":str") and is_literal(node.value)
         if holder and is_text and identifies(node.value):
             yield raw(node.value)
 
