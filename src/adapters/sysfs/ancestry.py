@@ -12,6 +12,7 @@ from deviceplugin.adapters.sysfs.memory import Folder
 _Found = TypeVar("_Found")
 
 _GROUP_CLASS: Final = "class/vfio"
+_GROUPS: Final = "/devices/virtual/vfio"
 
 
 class Nearest(Generic[_Found]):
@@ -90,6 +91,11 @@ class Ancestry:
         if (self._folders.link(folder, "subsystem") or "").endswith(_GROUP_CLASS):
             return folder.name if folder.name.isdecimal() else ""
         return self._iommu_group(folder) or ""
+
+    def vfio_groups(self, folder: Folder) -> tuple[str, ...]:
+        """Return where vfio's group of the hardware is, with an IOMMU or without, if it has one."""
+        number = self._iommu_group(folder)
+        return tuple(f"{_GROUPS}/{mode}{number}" for mode in ("", "noiommu-")) if number else ()
 
 
 def _iommu_group(folders: Folders, folder: Folder) -> str | None:

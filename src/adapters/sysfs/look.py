@@ -130,10 +130,15 @@ class Look:
             parent=ancestry.parent(folder),
             hardware_path=ancestry.hardware_path(folder) if relates else "",
             iommu_group=ancestry.iommu_group(folder) if relates else "",
-            within=tuple(printable(each.path) for each in controllers(self._folders, folder)),
+            within=self._within(folder, candidate),
             traits=self._traits(folder, candidate),
             hardware_traits=self._traits.of_hardware(folder) if relates else NO_TRAITS,
         )
+
+    def _within(self, folder: Folder, candidate: Candidate) -> tuple[str, ...]:
+        if candidate.subsystem == "vfio-dev":
+            return self._ancestry.vfio_groups(folder)
+        return tuple(printable(each.path) for each in controllers(self._folders, folder))
 
     def _list(self, folder: Folder) -> None:
         """List a device's directory and those up to its hardware's: they have little of all."""

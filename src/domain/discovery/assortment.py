@@ -47,11 +47,13 @@ class Assortment:
     """What each resource gets, if anything, and what was passed over.
 
     `owner` says which other resource than a given one has a device, or one that it is part of.
+    `withheld` are those that nobody gets, since several claim them.
     """
 
     found: Mapping[ResourceName, tuple[Candidate, ...]]
     skips: tuple[Skip, ...]
     owner: Callable[[Candidate, ResourceName], ResourceName | None]
+    withheld: tuple[Candidate, ...] = ()
 
 
 def assort(

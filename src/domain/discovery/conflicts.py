@@ -7,6 +7,8 @@ those resources nor what comes and goes meanwhile.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+import attrs
+
 from deviceplugin.domain.discovery.assortment import Assortment, Skip, assort, shown
 from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.fronts import fronts_of
@@ -31,6 +33,7 @@ def dealt_out(
     if rules.on_conflict is not OnConflict.ERROR:
         return dealt, ()
     disputed: list[Skip] = []
+    withheld: list[Candidate] = []
     rule_of = {rule.resource: rule for rule in rules}
     at = {each.candidate.identity: each.candidate for each in seen}
     # One that is withheld still hides the view of it that has no node.
@@ -46,9 +49,10 @@ def dealt_out(
             each for each in dealt.skips if each.place in barred and not each.is_contested
         )
         disputed += _lost(dealt, rivals)
+        withheld += (at[place] for place in sorted(barred))
         seen = [each for each in seen if each.candidate.identity not in barred]
         dealt = assort(rules, seen, guests, staying, fronts)
-    return dealt, tuple(disputed)
+    return attrs.evolve(dealt, withheld=tuple(withheld)), tuple(disputed)
 
 
 def _lost(dealt: Assortment, rivals: Mapping[Skip, frozenset[str]]) -> Iterator[Skip]:

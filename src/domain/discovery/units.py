@@ -13,6 +13,7 @@ from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import HARDWARE_GROUP, IOMMU_GROUP, Companion
 from deviceplugin.domain.discovery.rulebook import Rulebook
 from deviceplugin.domain.discovery.traits import Traits
+from deviceplugin.domain.discovery.wholes import is_part_of_one
 from deviceplugin.domain.resources import ResourceName
 
 
@@ -150,6 +151,8 @@ def _wrong(rule: ResourceRule, guest: Candidate, dealt: Assortment) -> str:
     owner = dealt.owner(guest, rule.resource)
     if owner:
         return f"{shown(guest)}, which should come along, belongs to {owner}"
+    if any(is_part_of_one(guest, each) for each in dealt.withheld):
+        return f"{shown(guest)}, which should come along, is claimed by several resources"
     if guest.node and not guest.node.path.isprintable():
         return f"the name of the device node of {shown(guest)} is not printable text"
     if guest.node and not guest.node.present:

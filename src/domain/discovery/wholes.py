@@ -6,6 +6,7 @@ That are:
 - a whole and its parts: a USB device and what is on it, a disk and its partitions, an NVMe
   controller and its namespaces, by whatever path;
 - a device and another door to it, see `doors`: a disk and its sg0, a namespace and its ng0n1;
+- a group of vfio and the nodes of its devices, by which each is had alone;
 - the nodes that the kernel makes of one graphics card: card0 and renderD128.
 
 Parts that do not contain each other (two ports, two partitions or namespaces, a card's clock and
@@ -20,7 +21,7 @@ from deviceplugin.domain.discovery.candidates import Candidate
 from deviceplugin.domain.discovery.doors import DOORS, behind
 from deviceplugin.domain.resources import ResourceName
 
-_WHOLES: Final = frozenset({"usb", "block", "nvme"}) | DOORS
+_WHOLES: Final = frozenset({"usb", "block", "nvme", "vfio"}) | DOORS
 """Subsystems whose devices have a node for all that is below them."""
 
 

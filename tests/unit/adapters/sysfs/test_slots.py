@@ -150,6 +150,17 @@ def test_a_group_of_vfio_is_known_by_the_lowest_address_in_it(machine: Machine) 
     assert list(machine.scan(VFIO)) == ["0000:3b:00.0-vfio"]
 
 
+def test_a_group_of_vfio_and_the_nodes_of_its_devices_are_one(machine: Machine) -> None:
+    """By either a container has the device; which is first in the file, has it."""
+    group(machine, 17, "0000:3b:00.0")
+    (function,) = [each for each in machine.sysfs if each.name == "0000:3b:00.0"]
+    machine.sysfs.child("vfio0", subsystem="vfio-dev", below=function, number=(510, 0))
+    alone = rule("x.local/alone", {"subsystem": "vfio-dev"})
+    assert list(machine.scan(alone))
+    assert not machine.scan(VFIO, alone)
+    assert not machine.scan(alone, VFIO)
+
+
 def test_a_group_of_vfio_whose_members_nobody_tells_is_known_by_its_name(machine: Machine) -> None:
     machine.sysfs.child("17", subsystem="vfio", number=(511, 17), node="vfio/17")
     assert list(machine.scan(VFIO)) == ["17"]

@@ -5,6 +5,7 @@ from itertools import permutations
 import attrs
 import pytest
 
+from deviceplugin.domain.devices import Health
 from deviceplugin.domain.discovery.assortment import Assortment, assort, shown
 from deviceplugin.domain.discovery.candidates import Candidate, Node
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
@@ -60,6 +61,22 @@ HEADS = [
         ("nvme3n2", "block"),
     )
 ]
+HID = "/devices/pci0000:00/0000:00:14.0/usb1/1-1/1-1:1.0/0003:046D:C21D.0001"
+HIDRAW = device(f"{HID}/hidraw/hidraw0", "hidraw")
+INPUTS = [device(f"{HID}/input/input5/{name}", "input") for name in ("event5", "js0", "mouse0")]
+OTHER_INPUT = device(f"{HID}/input/input6/event6", "input")
+ALL_MICE = device("/devices/virtual/input/mice", "input")
+VIRTUAL_INPUT = device("/devices/virtual/input/input9/event9", "input")
+FLASH = [device(f"/devices/platform/spi/mtd/{name}", "mtd") for name in ("mtd0", "mtd0ro", "mtd1")]
+FLASH_BLOCK = device(f"{FLASH[0].devpath}/mtdblock0", "block")
+VFIO = device("/devices/virtual/vfio/12", "vfio")
+VFIO_DEVICES = [
+    attrs.evolve(
+        device(f"/devices/pci0000:00/0000:03:00.{n}/vfio-dev/vfio{n}", "vfio-dev"),
+        within=(VFIO.devpath, "/devices/virtual/vfio/noiommu-12"),
+    )
+    for n in (0, 1)
+]
 PARTITIONS = [device(f"/devices/virtual/block/sda/sda{n}", "block") for n in (1, 2)]
 
 
@@ -96,6 +113,11 @@ def dealt(
         *permutations([HEADS[0], CONTROLLER_2], 2),
         *permutations([HEADS[1], CONTROLLER], 2),
         *permutations([HEADS[2], CONTROLLER], 2),
+        *permutations(INPUTS, 2),
+        *permutations([INPUTS[0], HIDRAW], 2),
+        *permutations(FLASH[:2], 2),
+        *permutations([FLASH[1], FLASH_BLOCK], 2),
+        *permutations([VFIO, VFIO_DEVICES[1]], 2),
     ],
 )
 def test_views_of_one_device_are_not_given_to_two_resources(
@@ -128,6 +150,12 @@ def test_views_of_one_device_are_not_given_to_two_resources(
         (CONTROLLER, CONTROLLER_2),
         (NAMESPACES[0], CONTROLLER_2),
         (VIRTUAL_TPM[0], VIRTUAL_TPM[1]),
+        (INPUTS[0], OTHER_INPUT),
+        (INPUTS[2], ALL_MICE),
+        (VIRTUAL_INPUT, ALL_MICE),
+        (VIRTUAL_INPUT, HIDRAW),
+        (FLASH[0], FLASH[2]),
+        (VFIO_DEVICES[0], VFIO_DEVICES[1]),
     ],
 )
 def test_parts_beside_each_other_are_devices_of_their_own(
@@ -251,6 +279,37 @@ def test_of_a_device_and_what_comes_along_that_are_disputed_nobody_gets_either()
     candidates = [attrs.evolve(RENDER, hardware_path=GPU), clock, OTHER_GPU]
     seen = [book.judge(each, lacking) for each in candidates]
     assert {key.name for key in discover(book, seen, before=Discovery()).devices} == {"other"}
+
+
+@pytest.mark.parametrize("optional", [True, False])
+@pytest.mark.parametrize("guest", [SG, SCSI_DISK])
+def test_what_is_disputed_comes_along_with_nothing_either(
+    optional: bool, guest: Candidate
+) -> None:
+    """Nor does another door to it: the device that wanted it is not usable, or goes without."""
+    changer = device(f"{LUN}/scsi_changer/sch0", "scsi_changer")
+    companion = Companion(
+        relation=Relation.SIBLINGS,
+        wanted=alternative({"subsystem": guest.subsystem}),
+        optional=optional,
+    )
+    rules = [
+        rule("x.local/a", {"name": "sda"}),
+        rule("x.local/b", {"name": "sda"}),
+        attrs.evolve(
+            rule("x.local/changer", {"name": "sch0"}),
+            provision=Provision(companions=(companion,)),
+        ),
+    ]
+    book = Rulebook(rules, on_conflict=OnConflict.ERROR)
+    beside = [changer] if guest is SCSI_DISK else [changer, guest]
+    candidates = [attrs.evolve(each, hardware_path=LUN) for each in (SCSI_DISK, *beside)]
+    seen = [book.judge(each, lacking) for each in candidates]
+    ((name, devices),) = discover(book, seen, before=Discovery()).devices.items()
+    assert name.name == "changer"
+    (info,) = devices.values()
+    assert (info.health is Health.HEALTHY) is optional
+    assert [node.host_path for node in info.nodes] == ["/dev/sch0"]
 
 
 def test_ids_are_unique_across_resources() -> None:
