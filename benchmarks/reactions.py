@@ -49,15 +49,19 @@ def _in_turns(
         yield from zip(times["bare"], times["ours"], strict=True)
 
 
-def _restarted(running: Subject, gap: float = 0.5) -> float:
-    """Long enough dead and alive for both to have noticed and come to rest."""
+def _restarted(running: Subject, dead: float = 0.5, alive: float = 1.5) -> float:
+    """Long enough dead and alive for both to have noticed and come to rest.
+
+    A second after a stream opens we ask the kubelet what is held. One that stops in the middle of
+    that has left it unanswered: the next one is asked first, which is another story.
+    """
     running.kubelet.stop()
-    time.sleep(gap)
+    time.sleep(dead)
     appearance = Appearance(running.kubelet.directory)
     running.kubelet.start()
     begin = appearance.moment()
     running.listed()
-    time.sleep(gap + 0.5)
+    time.sleep(alive)
     return running.last_list(begin) - begin
 
 

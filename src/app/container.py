@@ -24,6 +24,7 @@ from deviceplugin.adapters.kubelet.checkpoint import CheckpointHolders
 from deviceplugin.adapters.kubelet.pod_resources import PodResourcesHolders
 from deviceplugin.adapters.kubelet.registry import registry_directory, registry_path
 from deviceplugin.adapters.kubelet.sockets import SocketDirectory
+from deviceplugin.adapters.kubelet.standby import stand_by
 from deviceplugin.app import metering, parts
 from deviceplugin.app.use_cases.advertise import Advertise
 from deviceplugin.app.use_cases.ask_holders import AskHolders
@@ -99,7 +100,7 @@ class Container(DeclarativeContainer):
     meter: Provider["PrometheusJournal | None"] = Singleton(metering.meter, metrics)
     journal: Provider[Journal] = Singleton(metering.journal, meter)
     beside: Provider[Any] = Singleton(
-        metering.beside, metrics, meter=meter, clock=clock, journal=journal
+        metering.beside, Object(stand_by), metrics, meter=meter, clock=clock, journal=journal
     )
 
     sockets: Provider[SocketDirectory] = Singleton(SocketDirectory, plugin_dir)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from deviceplugin.domain.ports.driven.clock import Clock
     from deviceplugin.domain.ports.driven.journal import Journal
 
+    Run = Callable[[], Coroutine[None, None, None]]
+
 NO_METRICS: Final = "none"
 
 
@@ -38,16 +40,21 @@ def journal(meter: "PrometheusJournal | None") -> "Journal":
 
 
 def beside(
-    metrics: str, *, meter: "PrometheusJournal | None", clock: "Clock", journal: "Journal"
-) -> "Sequence[Callable[[], Coroutine[None, None, None]]]":
-    """Return what runs as long as the plugin: what tells the metrics, if they are wanted."""
+    always: "Run",
+    metrics: str,
+    *,
+    meter: "PrometheusJournal | None",
+    clock: "Clock",
+    journal: "Journal",
+) -> "Sequence[Run]":
+    """Return what runs as long as the plugin: also what tells the metrics, if they are wanted."""
     if meter is None:
-        return ()
+        return (always,)
     from deviceplugin.adapters.prometheus import MetricsServer  # noqa: PLC0415
     from deviceplugin.app.settings.addresses import Address  # noqa: PLC0415
 
     address = Address.of(metrics)
     if address is None:
-        return ()
-    registry = meter.registry
-    return (MetricsServer(address.host, address.port, registry, clock=clock, journal=journal).run,)
+        return (always,)
+    host, port, registry = address.host, address.port, meter.registry
+    return (always, MetricsServer(host, port, registry, clock=clock, journal=journal).run)

@@ -93,7 +93,7 @@ class Ancestry:
         return self._iommu_group(folder) or ""
 
     def vfio_groups(self, folder: Folder) -> tuple[str, ...]:
-        """Return where vfio's group of the hardware is, with an IOMMU or without, if it has one."""
+        """Return where vfio has the hardware's group, with an IOMMU or without one."""
         number = self._iommu_group(folder)
         return tuple(f"{_GROUPS}/{mode}{number}" for mode in ("", "noiommu-")) if number else ()
 

@@ -10,6 +10,7 @@ import pytest
 from dependency_injector.errors import Error
 from dependency_injector.providers import Factory, Object
 
+from deviceplugin.adapters.kubelet.standby import stand_by
 from deviceplugin.adapters.memory.device_source import MemoryDeviceSource
 from deviceplugin.adapters.memory.journal import MemoryJournal
 from deviceplugin.app.container import Container
@@ -126,6 +127,14 @@ async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
     assert plugin.watch_kubelet is container.watch_kubelet()
     assert container.world().journal is container.journal()
     container.directory().close()
+
+
+@pytest.mark.parametrize("metrics", ["none", "127.0.0.1:9"])
+async def test_grpc_is_kept_up_for_as_long_as_a_plugin_runs(tmp_path: Path, metrics: str) -> None:
+    """A kubelet that restarts is not to wait for it, whoever else runs beside the plugin."""
+    container = _container(tmp_path, "scanner")
+    container.metrics.override(Object(metrics))
+    assert stand_by in container.beside()
 
 
 def test_a_missing_part_is_told_by_name(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def test_of_a_device_and_what_comes_along_that_are_disputed_nobody_gets_either()
 @pytest.mark.parametrize("optional", [True, False])
 @pytest.mark.parametrize("guest", [SG, SCSI_DISK])
 def test_what_is_disputed_comes_along_with_nothing_either(
-    optional: bool, guest: Candidate
+    *, optional: bool, guest: Candidate
 ) -> None:
     """Nor does another door to it: the device that wanted it is not usable, or goes without."""
     changer = device(f"{LUN}/scsi_changer/sch0", "scsi_changer")
