@@ -33,12 +33,13 @@ def _no_policy(_: ResourceName) -> None:
     return None
 
 
-def _container(directory: Path, origin: str) -> Container:
+def _container(directory: Path, origin: str, metrics: str = "none") -> Container:
     return Container(
         origin=origin,
         namespace="example.com",
         plugin_dir=str(directory),
         policy_of=_no_policy,
+        metrics=metrics,
         author=_Author()
         if origin == "scanner"
         else MemoryDeviceSource((), journal=MemoryJournal()),
@@ -132,9 +133,7 @@ async def test_one_plugin_has_one_of_each(tmp_path: Path) -> None:
 @pytest.mark.parametrize("metrics", ["none", "127.0.0.1:9"])
 async def test_grpc_is_kept_up_for_as_long_as_a_plugin_runs(tmp_path: Path, metrics: str) -> None:
     """A kubelet that restarts is not to wait for it, whoever else runs beside the plugin."""
-    container = _container(tmp_path, "scanner")
-    container.metrics.override(Object(metrics))
-    assert stand_by in container.beside()
+    assert stand_by in _container(tmp_path, "scanner", metrics).beside()
 
 
 def test_a_missing_part_is_told_by_name(tmp_path: Path) -> None:
