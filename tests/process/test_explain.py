@@ -117,6 +117,14 @@ def test_a_conflict_that_is_an_error_is_explained_too(place: Path, sysfs: FakeSy
     assert "/ttyUSB1): example.com/all claims it, too, so that nobody gets it\n" in modem
     of_node = explained(place, sysfs, "/dev/ttyUSB1", "--on-conflict", "error").out
     assert "no resource has it\n" in of_node
+    assert "\nnot offered: resources claim the same device: " in of_node
+
+
+@pytest.mark.parametrize("subject", ["kvm", "/sys/class/tty/console0"])
+def test_a_conflict_of_others_is_told_as_that(place: Path, sysfs: FakeSysfs, subject: str) -> None:
+    """A device that is offered is not called otherwise."""
+    told = explained(place, sysfs, subject, "--on-conflict", "error").out.splitlines()
+    assert told[-1].startswith("other devices are not offered: resources claim the same device: ")
 
 
 def test_a_recording_explains_what_the_machine_does(place: Path, sysfs: FakeSysfs) -> None:

@@ -1,5 +1,9 @@
-"""NVMe namespaces with several paths: they are below their subsystem, not below a controller."""
+"""What a device is made of and not below: disks of an array or volume, controllers of a namespace.
 
+An NVMe namespace with several paths is below its subsystem, not below a controller.
+"""
+
+from collections.abc import Iterator
 from typing import Final
 
 from deviceplugin.adapters.sysfs.folders import Folders
@@ -20,3 +24,20 @@ def controllers(folders: Folders, folder: Folder) -> tuple[Folder, ...]:
     while here.above is not None and here.above.name != _HOME:
         here = here.above
     return () if here is folder else folders.linked(here, "nvme")
+
+
+def lower(folders: Folders, folder: Folder) -> tuple[Folder, ...]:
+    """Return what a disk is made of, or by what it is reached; of a partition, its disk's."""
+    is_part = folders.text(folder, "partition") is not None
+    disk = folder.above if is_part and folder.above else folder
+    return (*folders.linked(folders.within(disk, "slaves")), *controllers(folders, disk))
+
+
+def made_of(folders: Folders, folder: Folder) -> Iterator[Folder]:
+    """Yield what a disk or partition is made of, in all layers: a volume in an array of disks."""
+    ahead, met = [folder], {folder}
+    while ahead:
+        new = [each for each in lower(folders, ahead.pop()) if each not in met]
+        met.update(new)
+        ahead += new
+        yield from new

@@ -9,7 +9,7 @@ from deviceplugin.adapters.sysfs.ancestry import Ancestry
 from deviceplugin.adapters.sysfs.files import printable
 from deviceplugin.adapters.sysfs.folders import Folders
 from deviceplugin.adapters.sysfs.hardware import Hardware
-from deviceplugin.adapters.sysfs.heads import controllers
+from deviceplugin.adapters.sysfs.heads import controllers, made_of
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.lineage import Lineage
 from deviceplugin.adapters.sysfs.memory import Folder
@@ -82,6 +82,15 @@ class Look:
         sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
         if not sighting.claims and not sighting.fits:
             return sighting
+        return self._whole(entry, sighting)
+
+    def wholly_at(self, entry: Entry) -> Sighting:
+        """Return the same, with everything known of the candidate though no rule match it."""
+        return self._whole(
+            entry, self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
+        )
+
+    def _whole(self, entry: Entry, sighting: Sighting) -> Sighting:
         whole = self._completed(entry.folder, sighting.candidate)
         return Sighting(whole, sighting.claims, sighting.fits)
 
@@ -138,7 +147,8 @@ class Look:
     def _within(self, folder: Folder, candidate: Candidate) -> tuple[str, ...]:
         if candidate.subsystem == "vfio-dev":
             return self._ancestry.vfio_groups(folder)
-        return tuple(printable(each.path) for each in controllers(self._folders, folder))
+        found = made_of if candidate.subsystem == "block" else controllers
+        return tuple(printable(each.path) for each in found(self._folders, folder))
 
     def _list(self, folder: Folder) -> None:
         """List a device's directory and those up to its hardware's: they have little of all."""

@@ -1,11 +1,11 @@
 """Which devices of sysfs the host uses itself; looked at once a scan, if a rule asks at all."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from deviceplugin.adapters.sysfs.folders import Folders
-from deviceplugin.adapters.sysfs.heads import controllers
+from deviceplugin.adapters.sysfs.heads import lower
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.adapters.sysfs.pools import pools
@@ -65,12 +65,12 @@ class Occupied:
             folder = self._folders.device(entry)
             if folder is not None:
                 told.setdefault(folder.path, use)
-                yield from self._with_lower(folder, use, self._slaves)
+                yield from self._with_lower(folder, use, partial(lower, self._folders))
         for kind, members in pools(self._folders):
             uses = (told[each.path] for each in members if each.path in told)
             use = next(uses, f"in use by {kind}")
             for each in members:
-                yield from self._with_lower(each, use, self._slaves)
+                yield from self._with_lower(each, use, partial(lower, self._folders))
 
     def _interfaces(self) -> Iterable[tuple[str, str]]:
         if self._host is None:
@@ -78,11 +78,6 @@ class Occupied:
         for name, use in self._host.interfaces().items():
             entry = self._folders.device(f"/class/net/{name}")
             yield from self._with_lower(entry, use, self._lower)
-
-    def _slaves(self, folder: Folder) -> tuple[Folder, ...]:
-        """Return what an array or volume is made of, and by what a disk is reached."""
-        slaves = self._folders.linked(self._folders.within(folder, "slaves"))
-        return (*slaves, *controllers(self._folders, folder))
 
     def _lower(self, folder: Folder) -> tuple[Folder, ...]:
         """Return what a bond, a VLAN or a bridge is made of."""

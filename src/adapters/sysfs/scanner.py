@@ -11,7 +11,7 @@ from deviceplugin.adapters.sysfs.look import Look
 from deviceplugin.adapters.sysfs.memory import Memory
 from deviceplugin.adapters.sysfs.places import Places
 from deviceplugin.adapters.sysfs.recall import AskedNodes, Recall
-from deviceplugin.adapters.sysfs.walk import Entry, walk
+from deviceplugin.adapters.sysfs.walk import Entry, entry_at, walk
 from deviceplugin.domain.discovery.discoveries import Discovery, discover
 from deviceplugin.domain.discovery.health import Outcome, Probe
 from deviceplugin.domain.discovery.identity import REMEMBERED, Identities
@@ -92,6 +92,7 @@ class SysfsScanner(RuledSource):
         folders = Folders(files, self._memory)
         recall = Recall(folders, nodes, self._memory, lambda: self._look(folders, nodes).at)
         sightings = self._sightings(files, folders, recall.at)
+        sightings = self._with_held(sightings, folders, nodes, held) if held else sightings
         recall.end()
         files.refused(self._nodes.take_refusals())
         diagnosis = self._last.diagnosis
@@ -102,6 +103,26 @@ class SysfsScanner(RuledSource):
         else:
             self._last = self._last.minding(held)
         return self._last.tree()
+
+    def _with_held(
+        self,
+        sightings: tuple[Sighting, ...],
+        folders: Folders,
+        nodes: DeviceNodes,
+        held: Holds,
+    ) -> tuple[Sighting, ...]:
+        """Return also what is held where it was offered, whether or not a rule still matches it.
+
+        By another part of the same device, a rule could give it away once more.
+        """
+        known = {each.candidate.identity for each in sightings if each.claims or each.fits}
+        look = self._look(folders, nodes)
+        entries = (
+            entry_at(folders, place) for place in sorted(self._last.places_of(held) - known)
+        )
+        more = {each.folder.path: look.wholly_at(each) for each in entries if each}
+        rest = (each for each in sightings if each.candidate.devpath not in more)
+        return (*rest, *more.values()) if more else sightings
 
     @property
     def dispute(self) -> str:

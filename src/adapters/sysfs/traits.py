@@ -31,8 +31,8 @@ _ANY_UNIQUE: Final = frozenset(
 _ROOT_HUB: Final = re.compile(r"usb[0-9]+")
 _ADDRESS: Final = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _PORTS: Final = re.compile(r"[0-9]+-([0-9.]+)")
-_KINDS: Final = {"block": "disk", "net": "net"}
-"""What devices are called whose names say nothing, or that udev renames, by subsystem."""
+_KINDS: Final = {"block": "disk", "net": "net", "vfio-dev": "vfio-dev"}
+"""What devices are called whose names say nothing, or something else, or that udev renames."""
 _INDEXES: Final = {
     "block": ("partition", "part"),
     "net": ("dev_port", "port"),

@@ -40,9 +40,19 @@ def walk(files: Files, folders: Folders, rules: Rulebook, places: Places) -> Ite
     }
     for folder in asked:
         if folder not in met:
-            link = folders.link(folder, "subsystem") or ""
-            met[folder] = Entry(folder, link.rpartition("/")[2], asked[folder])
+            met[folder] = _entry(folders, folder, asked[folder])
     return met.values()
+
+
+def entry_at(folders: Folders, devpath: str) -> Entry | None:
+    """Return the device at a place below /devices, if there is one."""
+    folder = folders.at(devpath) if devpath.startswith("/devices/") else None
+    return _entry(folders, folder, ()) if folder else None
+
+
+def _entry(folders: Folders, folder: Folder, paths: tuple[str, ...]) -> Entry:
+    link = folders.link(folder, "subsystem") or ""
+    return Entry(folder, link.rpartition("/")[2], paths)
 
 
 def _subsystems(files: Files, rules: Rulebook) -> Iterator[str]:

@@ -81,10 +81,13 @@ def explain(
     inspector = Inspector(configuration=configured(config, flags, root), root=root, probe=probe)
     if subject.startswith("/"):
         found = inspector.findings_of(subject)
-        show(of_device(found.all, found.ids))
+        told = found.all
+        show(of_device(told, found.ids))
     else:
         rule = inspector.rule(subject)
         found = inspector.findings()
+        told = tuple(each for each in found.all if each.resource == rule.resource)
         show(of_resource(rule, found.all, found.ids, every=every))
     if found.dispute:
-        show([Line(f"not offered: {found.dispute}", "bad")])
+        of = "" if any(each.is_disputed for each in told) else "other devices are "
+        show([Line(f"{of}not offered: {found.dispute}", "bad")])

@@ -48,12 +48,19 @@ class Arrangement:
     def whereabouts(self) -> Whereabouts:
         """What all is offered as, or was that is held: that unit stays what it was."""
         offered: dict[Hold, Offered] = {}
+        alone = {
+            member.identity
+            for offers in self.offers.values()
+            for each in offers
+            for member in each.unit.members
+        }
         for resource, offers in self.offers.items():
             for each in offers:
                 hold = Hold(resource, each.id)
-                now = Offered.of(each.unit.known, each.unit.members)
+                guests = [guest for guest in each.unit.guests if guest.identity not in alone]
+                now = Offered.of(each.unit.known, each.unit.members, guests)
                 then = self.remembered.get(hold)
-                offered[hold] = now if then is None else Offered(then.unit, now.members)
+                offered[hold] = now if then is None else now.after(then)
         return {**self.remembered, **offered}
 
 

@@ -71,11 +71,12 @@ def assort(
     claimed: dict[ResourceName, list[Sighting]] = defaultdict(list)
     staying: list[Sighting] = []
     for each in sightings:
-        if stays and each.candidate.identity in stays:
+        stay = stays.get(each.candidate.identity) if stays else None
+        if stay is not None and not stay.is_guest:
             staying.append(each)
         elif each.claims:
             claimed[each.claims[0].resource].append(each)
-    hand = _Hand(fronts_of(rules, sightings) if fronts is None else fronts)
+    hand = _Hand(fronts_of(rules, sightings) if fronts is None else fronts, stays)
     for each in sorted(staying, key=lambda one: one.candidate.identity):
         hand.keep(each.claims, each.candidate, stays[each.candidate.identity])
     for rule in rules if staying else ():
@@ -90,8 +91,11 @@ def assort(
 class _Hand:
     """An assortment in the making."""
 
-    def __init__(self, fronts: Fronts) -> None:
+    def __init__(self, fronts: Fronts, stays: Stays) -> None:
         self._fronts = fronts
+        self._stays = stays
+        self._kept = Places()
+        self._kept_owners: dict[str, ResourceName] = {}
         self._found: dict[ResourceName, list[Candidate]] = defaultdict(list)
         self._skips: list[Skip] = []
         self._owners: dict[str, ResourceName] = {}
@@ -113,7 +117,7 @@ class _Hand:
     def keep(self, claims: tuple[ResourceRule, ...], candidate: Candidate, stay: Stay) -> None:
         """Give the candidate to the resource by which it is held; if not to that, to none."""
         owner = stay.hold.resource
-        reason = str(stay)
+        reason, is_given = str(stay), False
         for rule in claims:
             if not stay.is_sure or rule.resource != owner:
                 skip = _skipped(rule, candidate, reason, owner=owner)
@@ -122,8 +126,13 @@ class _Hand:
                 self._skips.append(_skipped(rule, candidate, fault))
             else:
                 self._found[owner].append(candidate)
+                is_given = True
                 # What follows would not get it either if nobody held it.
                 reason = f"its device node already belongs to {owner}"
+        if not is_given:
+            self._kept.occupy(candidate, owner)
+            if candidate.node:
+                self._kept_owners[candidate.node.device] = owner
         self._occupy(candidate, owner)
 
     def _occupy(self, candidate: Candidate, resource: ResourceName) -> None:
@@ -166,6 +175,9 @@ class _Hand:
         resource, node = rule.resource, candidate.node
         owner = self._owners.get(node.device) if node else None
         reason = self._fault(candidate, rule)
+        if self._stays and not reason and (held := self._held(candidate)):
+            skip = _skipped(rule, candidate, held.reason, owner=held.owner)
+            return attrs.evolve(skip, is_contested=True, is_held=True)
         if not reason and owner:
             reason = f"its device node already belongs to {owner}"
         elif not reason:
@@ -174,6 +186,16 @@ class _Hand:
         if not reason and self._has_guests and (owner := self._host(candidate, resource)):
             reason = f"it comes along with what already belongs to {owner}"
         return _skipped(rule, candidate, reason, owner=owner) if reason else None
+
+    def _held(self, candidate: Candidate) -> "_Held | None":
+        """Return why a container may have the candidate, by another part of what it is."""
+        stay = self._stays.get(candidate.identity)
+        if stay is not None:
+            return _Held(str(stay), stay.hold.resource)
+        owner = self._kept_owners.get(candidate.node.device) if candidate.node else None
+        owner = owner or self._kept.owner(candidate, None)
+        reason = f"a container may hold it, or a part of it, as what was offered by {owner}"
+        return _Held(reason, owner) if owner else None
 
     def _fault(self, candidate: Candidate, rule: ResourceRule) -> str:
         """Return why no container can be given the device, or nothing."""
@@ -188,6 +210,14 @@ class _Hand:
         if owner is not None and owner != resource:
             return owner
         return self._guest_places.owner(candidate, resource)
+
+
+@attrs.frozen
+class _Held:
+    """Why a device is not given, and by which resource it is held."""
+
+    reason: str
+    owner: ResourceName
 
 
 def _skipped(

@@ -63,7 +63,7 @@ class Candidate:
     iommu_group: str = ""
     """The number of its IOMMU group; that of a group itself is its own."""
     within: tuple[str, ...] = ()
-    """Places in sysfs of what it is part of and not below: NVMe controllers, a group of vfio."""
+    """Places in sysfs of what it is part of and not below: disks, controllers, vfio groups."""
     traits: Traits = NO_TRAITS
     """What its hardware offers to know it by."""
     hardware_traits: Traits = NO_TRAITS

@@ -40,7 +40,7 @@ def dealt_out(
     fronts = fronts_of(rules, seen)
     while contested := [each for each in dealt.skips if each.is_contested]:
         rivals = {
-            skip: frozenset(_rivals(at[skip.place], skip.owner, dealt, rule_of, guests))
+            skip: frozenset(_rivals(at[skip.place], skip.resource, dealt, rule_of, guests))
             for skip in contested
         }
         barred = {skip.place for skip in contested}.union(*rivals.values())
@@ -81,21 +81,23 @@ def _claim(candidate: Candidate, other: Skip) -> str:
 
 def _rivals(
     candidate: Candidate,
-    owner: ResourceName | None,
+    claimant: ResourceName,
     dealt: Assortment,
     rule_of: Mapping[ResourceName, ResourceRule],
     guests: Guests,
 ) -> Iterator[str]:
-    """Yield the devices of another resource because of which one cannot be had."""
-    if owner is None:
-        return
-    for each in dealt.found.get(owner, ()):
+    """Yield the devices of other resources because of which one cannot be had."""
+    for owner, found in dealt.found.items():
+        if owner == claimant:
+            continue
         rule = rule_of[owner]
-        along = (
-            guest
-            for number, companion in enumerate(rule.provision.companions)
-            if companion.takes
-            for guest in guests.of(rule, number, each)
-        )
-        if any(is_part_of_one(candidate, other) for other in (each, *along)):
-            yield each.identity
+        for each in found:
+            along = (
+                guest
+                for number, companion in enumerate(rule.provision.companions)
+                if companion.takes
+                for guest in guests.of(rule, number, each)
+                if dealt.owner(guest, owner) is None
+            )
+            if any(is_part_of_one(candidate, other) for other in (each, *along)):
+                yield each.identity

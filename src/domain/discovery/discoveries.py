@@ -22,6 +22,7 @@ from deviceplugin.domain.discovery.events import (
 from deviceplugin.domain.discovery.examination import Diagnosis, examine
 from deviceplugin.domain.discovery.explanation import explain
 from deviceplugin.domain.discovery.health import Outcome, Probe
+from deviceplugin.domain.discovery.holding import whereabouts_of
 from deviceplugin.domain.discovery.identity import Identities
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import Rulebook, Sighting
@@ -83,6 +84,10 @@ class Discovery:
         new = held - self.minded.held
         stay = all(hold.id in self.devices.get(hold.resource, {}) for hold in new)
         return stay and self.minded.in_the_way <= held
+
+    def places_of(self, held: Holds) -> frozenset[str]:
+        """Return where what is held was, as far as that is remembered, and what came with it."""
+        return whereabouts_of(held, self.arrangement.whereabouts)
 
     def minding(self, held: Holds) -> "Discovery":
         """Return the same, with what is held now; for what `has_minded` it."""

@@ -6,6 +6,7 @@ That are:
 - `ng0n1` of the NVMe namespace `nvme0n1`;
 - `tpm0` and `tpmrm0` of one TPM;
 - `event0`, `js0` and `mouse0` of one input device, and `hidraw0` of the HID device that it is of;
+- `hiddev0` of a USB interface for such devices;
 - `mtd0ro` of the flash memory `mtd0`.
 """
 
@@ -17,7 +18,8 @@ _OF_A_CLASS: Final = frozenset({"scsi_generic", "bsg", "scsi_tape", "tpm", "tpmr
 _NVME_GENERIC: Final = "nvme-generic"
 _INPUT: Final = "input"
 _MTD: Final = "mtd"
-DOORS: Final = _OF_A_CLASS | {_NVME_GENERIC, _INPUT, _MTD}
+_USBMISC: Final = "usbmisc"
+DOORS: Final = _OF_A_CLASS | {_NVME_GENERIC, _INPUT, _MTD, _USBMISC}
 """Subsystems whose nodes are doors."""
 _NO_DEVICES: Final = frozenset({"", "/devices", "/devices/virtual"})
 _AN_INPUT: Final = re.compile(r".*/input[0-9]+")
@@ -32,6 +34,8 @@ def behind(place: str, subsystem: str) -> str:
         return f"{above}/nvme{name.removeprefix('ng')}" if name.startswith("ng") else place
     if subsystem == _INPUT:
         return above if _AN_INPUT.fullmatch(above) else place
+    if subsystem == _USBMISC:
+        return above.removesuffix(f"/{subsystem}") if name.startswith("hiddev") else place
     if subsystem == _MTD:
         return place.removesuffix("ro")
     # Below what has a class of its own there is no folder for the class.

@@ -60,6 +60,11 @@ class Guests:
         found = self._index((rule.resource, number), relation).get(home, ())
         return tuple(each for each in found if each.identity != host.identity)
 
+    def has(self, rule: ResourceRule, number: int, device: Candidate) -> bool:
+        """Say whether a device is one of those that come along by the rule's companion."""
+        fitting = self._fitting.get((rule.resource, number), ())
+        return any(each.identity == device.identity for each in fitting)
+
     def _index(self, fit: tuple[ResourceName, int], relation: Relation) -> _Index:
         if fit not in self._indexes:
             found: dict[str, list[Candidate]] = defaultdict(list)

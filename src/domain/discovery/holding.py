@@ -64,25 +64,53 @@ def stays(
             each for each in seen if each.claims and each.candidate.identity not in remembered
         ]
         found.update(_by_name(rules, strangers, left))
+    guests = {
+        hold: offered.guests
+        for hold, offered in whereabouts.items()
+        if offered.guests and held.of(hold.id, hold.resource)
+    }
+    for place, (hold, known) in _still_there(seen, guests).items() if guests else ():
+        if place not in found:
+            found[place] = Stay(
+                hold=hold,
+                holds=held.of(hold.id, hold.resource),
+                known=known,
+                unit=whereabouts[hold].unit,
+                is_guest=True,
+            )
     return MappingProxyType(found)
+
+
+def whereabouts_of(holds: Holds, whereabouts: Whereabouts) -> frozenset[str]:
+    """Return the places of what is held, and of what came along with it."""
+    held = HeldDevices(holds)
+    return frozenset(
+        known.place
+        for hold, offered in whereabouts.items()
+        if held.of(hold.id, hold.resource)
+        for known in (*offered.members, *offered.guests)
+    )
 
 
 def _remembered(
     seen: Sequence[Sighting], whereabouts: Whereabouts
 ) -> Mapping[str, tuple[Hold, Known]]:
     """Return as what each device was offered last that is still the same one."""
-    at = {
-        known.place: (hold, known)
-        for hold, offered in whereabouts.items()
-        for known in offered.members
-    }
+    return _still_there(seen, {hold: each.members for hold, each in whereabouts.items()})
+
+
+def _still_there(
+    seen: Sequence[Sighting], then: Mapping[Hold, Sequence[Known]]
+) -> Mapping[str, tuple[Hold, Known]]:
+    """Return what of these is where it was, and is not seen to be another device."""
+    at = {known.place: (hold, known) for hold, each in then.items() for known in each}
     found: dict[str, tuple[Hold, Known]] = {}
     for each in seen:
         place = each.candidate.identity
         if place in at:
-            hold, then = at[place]
+            hold, known = at[place]
             now = Known.of(each.candidate)
-            if then.is_likely(now):
+            if known.is_likely(now):
                 found[place] = hold, now
     return found
 
@@ -180,7 +208,7 @@ def still(whereabouts: Whereabouts, staying: Stays, holds: Holds) -> Whereabouts
     new: dict[Hold, list[Stay]] = defaultdict(list)
     for place, stay in staying.items():
         before = kept.get(stay.hold)
-        if stay.is_sure and (before is None or place not in _places(before)):
+        if stay.is_sure and not stay.is_guest and (before is None or place not in _places(before)):
             new[stay.hold].append(stay)
     found = {
         hold: Offered(each[0].unit, tuple(stay.known for stay in each))

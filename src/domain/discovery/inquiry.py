@@ -42,6 +42,8 @@ class Finding:
     reason: str = ""
     lead: str = ""
     """What tells the first device of its unit from all others, if it is offered."""
+    is_disputed: bool = False
+    """Whether nobody gets it because several resources claim it."""
 
     def __str__(self) -> str:
         """Return why, or that there is nothing to ask why about."""
@@ -61,6 +63,7 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
     )
     found = arrange(rules, seen)
     refused = _refused(rules, seen, found)
+    disputed = {(skip.resource, skip.place) for skip in found.disputed}
     offered = {
         (rule.resource, candidate.identity): (
             "; ".join((*each.troubles, *ailments(candidate, rule.unmet(candidate), None))),
@@ -90,8 +93,13 @@ def findings(rules: Rulebook, sightings: Iterable[Sighting]) -> tuple[Finding, .
             outcome, reason = Outcome.COMPANION, f"comes along with {', '.join(hosts)}{alone}"
             return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
         if reason:
-            outcome = Outcome.REFUSED
-            return Finding(resource=resource, candidate=candidate, outcome=outcome, reason=reason)
+            return Finding(
+                resource=resource,
+                candidate=candidate,
+                outcome=Outcome.REFUSED,
+                reason=reason,
+                is_disputed=(resource, candidate.identity) in disputed,
+            )
         return Finding(
             resource=resource,
             candidate=candidate,

@@ -19,17 +19,28 @@ class Offered:
     """What was offered by an id: which unit that was, by its place, and where its members were.
 
     The place of a group is what makes it one, so that it is the same unit when a member comes.
+    `guests` are what came along with it, by its place in the hardware, and was offered nowhere.
     """
 
     unit: str
     members: tuple[Known, ...]
+    guests: tuple[Known, ...] = ()
 
     @classmethod
-    def of(cls, known: Known, members: Sequence[Candidate]) -> "Offered":
+    def of(
+        cls, known: Known, members: Sequence[Candidate], guests: Sequence[Candidate] = ()
+    ) -> "Offered":
         """Return what a unit of these members is offered as."""
+        along = tuple(map(Known.of, guests))
         if len(members) == 1 and known.place == members[0].identity:
-            return cls(known.place, (known,))
-        return cls(known.place, tuple(map(Known.of, members)))
+            return cls(known.place, (known,), along)
+        return cls(known.place, tuple(map(Known.of, members)), along)
+
+    def after(self, then: "Offered") -> "Offered":
+        """Return this if it is held: the unit that it was then, with all that came along since."""
+        now = {each.place for each in self.guests}
+        gone = tuple(each for each in then.guests if each.place not in now)
+        return Offered(then.unit, self.members, self.guests + gone)
 
 
 Whereabouts = Mapping[Hold, Offered]
@@ -41,7 +52,8 @@ class Stay:
     """A device that is held: by which resource and id, in which units, and if it alone can be it.
 
     Its id is that of the device; `holds` are those of its units, `unit` is the place of the one
-    that it was offered as, and `known` is what a member of it is known by now.
+    that it was offered as, and `known` is what a member of it is known by now. A guest is what
+    came along with it.
     """
 
     hold: Hold
@@ -49,10 +61,12 @@ class Stay:
     unit: str
     known: Known
     is_sure: bool = True
+    is_guest: bool = False
 
     def __str__(self) -> str:
         """Return why it is not offered otherwise."""
         may_be = "hold it as" if self.is_sure else "hold it, or one like it, as"
+        may_be = "hold it along with" if self.is_guest else may_be
         return f"a container may {may_be} {self.hold.id} of {self.hold.resource}"
 
 

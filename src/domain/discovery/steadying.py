@@ -5,7 +5,7 @@ offered as it is held, it is not offered at all: neither in pieces, nor with oth
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -41,6 +41,7 @@ def steadied(
     held_as = _held_as(staying)
     for resource, found in units.items():
         stays_in = {unit: _stays_in(unit, staying) for unit in found}
+        alone = {each.identity for unit in found for each in unit.members}
         times = Counter(each.hold for all_ in stays_in.values() for each in all_)
         kept: list[Unit] = []
         for unit, held in stays_in.items():
@@ -52,6 +53,7 @@ def steadied(
                 or _is_other_unit(unit, each, held_as[each.hold])
                 or _is_other_share(each, counts[resource])
             ]
+            unclear += _brought(unit, held, staying, alone)
             if unclear:
                 skips.append(_withheld(resource, unit, unclear[0], staying))
                 continue
@@ -65,14 +67,30 @@ def steadied(
 def _stays_in(unit: Unit, staying: Stays) -> tuple[Stay, ...]:
     """Return what a unit's members are held as."""
     found = (staying.get(each.identity) for each in unit.members)
-    return tuple({each.hold: each for each in found if each is not None}.values())
+    members = (each for each in found if each is not None and not each.is_guest)
+    return tuple({each.hold: each for each in members}.values())
+
+
+def _brought(
+    unit: Unit, held: Sequence[Stay], staying: Stays, alone: Container[str]
+) -> Iterator[Stay]:
+    """Yield what would come along with a unit, and is held as a device of its own.
+
+    Not what is offered alone besides: the rules mean that.
+    """
+    own = {each.hold for each in held}
+    for guest in unit.guests:
+        stay = staying.get(guest.identity)
+        if stay and not stay.is_guest and stay.hold not in own and guest.identity not in alone:
+            yield stay
 
 
 def _held_as(staying: Stays) -> Mapping[Hold, frozenset[str]]:
     """Return what is there of each device that is held."""
     found: dict[Hold, set[str]] = defaultdict(set)
     for place, stay in staying.items():
-        found[stay.hold].add(place)
+        if not stay.is_guest:
+            found[stay.hold].add(place)
     return {hold: frozenset(places) for hold, places in found.items()}
 
 
@@ -93,10 +111,10 @@ def _is_other_share(stay: Stay, count: int) -> bool:
 
 
 def _withheld(resource: ResourceName, unit: Unit, stay: Stay, staying: Stays) -> Skip:
-    """Return that a unit is not offered because of the first of its members that is held so."""
+    """Return that a unit is not offered because of the first part of it that is held so."""
     held = next(
         each
-        for each in unit.members
+        for each in (*unit.members, *unit.guests)
         if (own := staying.get(each.identity)) is not None and own.hold == stay.hold
     )
     return Skip(
@@ -117,11 +135,14 @@ def in_the_way(rules: Rulebook, skips: Sequence[Skip], staying: Stays) -> Holds:
     order = {rule.resource: number for number, rule in enumerate(rules)}
     kept: dict[ResourceName, set[Hold]] = defaultdict(set)
     for stay in staying.values():
-        kept[stay.hold.resource].update(stay.holds)
+        if not stay.is_guest:
+            kept[stay.hold.resource].update(stay.holds)
     found: set[Hold] = set()
     for skip in skips:
-        if skip.is_held:
+        if skip.is_held and skip.place in staying:
             found.update(staying[skip.place].holds)
+        elif skip.is_held and skip.owner is not None:
+            found |= kept[skip.owner]
         elif skip.owner is not None and order[skip.resource] < order.get(skip.owner, len(order)):
             # A part of what is held, or what it is part of, which would have gone first.
             found |= kept[skip.owner]

@@ -35,6 +35,11 @@ class Unit:
         return self.members[0]
 
     @property
+    def guests(self) -> tuple[Candidate, ...]:
+        """The devices that come along as the resource's own, by their place in the hardware."""
+        return tuple(guest for companion, guest in self.companions if companion.takes)
+
+    @property
     def numa_nodes(self) -> tuple[int, ...]:
         """The NUMA nodes of all; none if that of a member is not known."""
         if len(self.members) == 1 and not self.companions:
@@ -137,13 +142,21 @@ def _unit(
         )
         if not companion.optional:
             troubles += [text for text in wrong.values() if text]
-            troubles += [] if met else [f"nothing is there that fits {companion}"]
+            troubles += [] if met else [_missing(rule, number, members, guests)]
     return Unit(
         members=members,
         known=_known(rule, common, members),
         companions=tuple(companions.values()),
         troubles=tuple(troubles),
     )
+
+
+def _missing(rule: ResourceRule, number: int, members: Sequence[Candidate], guests: Guests) -> str:
+    """Return why nothing comes along by a companion."""
+    companion = rule.provision.companions[number]
+    if any(guests.has(rule, number, each) for each in members):
+        return f"{companion} is the device itself; where it is wanted says container_path"
+    return f"nothing is there that fits {companion}"
 
 
 def _wrong(rule: ResourceRule, guest: Candidate, dealt: Assortment) -> str:

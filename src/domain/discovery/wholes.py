@@ -5,6 +5,7 @@ That are:
 - nodes of one number, whatever their names;
 - a whole and its parts: a USB device and what is on it, a disk and its partitions, an NVMe
   controller and its namespaces, by whatever path;
+- an array or volume and each disk that it is made of;
 - a device and another door to it, see `doors`: a disk and its sg0, a namespace and its ng0n1;
 - a group of vfio and the nodes of its devices, by which each is had alone;
 - the nodes that the kernel makes of one graphics card: card0 and renderD128.
@@ -41,8 +42,11 @@ class Places:
             self._wholes[_device(candidate)] = resource
         self._occupied.append((candidate, resource))
 
-    def owner(self, candidate: Candidate, resource: ResourceName) -> ResourceName | None:
-        """Return another resource that has the device, a whole that it is part of, or a part."""
+    def owner(self, candidate: Candidate, resource: ResourceName | None) -> ResourceName | None:
+        """Return another resource that has the device, a whole that it is part of, or a part.
+
+        None is no resource: then it is whichever has it.
+        """
         owner = self._units.get(_unit(candidate))
         if owner is not None and owner != resource:
             return owner
@@ -52,7 +56,8 @@ class Places:
                 if owner is not None and owner != resource:
                     return owner
         if candidate.subsystem in _WHOLES:
-            return min(self._parts(_device(candidate)) - {resource}, default=None)
+            parts = self._parts(_device(candidate))
+            return min((each for each in parts if each != resource), default=None)
         return None
 
     def _parts(self, path: str) -> set[ResourceName]:

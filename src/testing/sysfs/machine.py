@@ -11,6 +11,7 @@ from deviceplugin.domain.devices import DeviceInfo
 from deviceplugin.domain.discovery.identity import REMEMBERED
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.rulebook import OnConflict
+from deviceplugin.domain.holds import Holds
 from deviceplugin.domain.resources import ResourceName
 from deviceplugin.testing.sysfs.fake import FakeSysfs
 
@@ -33,8 +34,9 @@ class Machine:
         files: Callable[[str], Files] = Files,
         on_conflict: OnConflict = OnConflict.FIRST,
         remembered: int = REMEMBERED,
+        held: Callable[[], Holds] = frozenset,
     ) -> SysfsScanner:
-        """Return a scanner of this machine."""
+        """Return a scanner of this machine, where this may be `held`."""
         return SysfsScanner(
             rules,
             nodes=self.sysfs.nodes,
@@ -44,6 +46,7 @@ class Machine:
             on_conflict=on_conflict,
             files=files,
             remembered=remembered,
+            held=held,
         )
 
     def scan(self, *rules: ResourceRule) -> dict[str, DeviceInfo]:

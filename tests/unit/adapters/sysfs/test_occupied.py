@@ -201,6 +201,27 @@ def test_a_namespace_with_several_paths_is_part_of_each_of_its_controllers(
     assert names(machine.scan(first, others)) == ["ng5n1", "nvme0", "nvme5n1"]
 
 
+def test_an_array_and_what_it_is_made_of_are_one_device(machine: Machine) -> None:
+    """In all layers, of its partitions too; the other partition of a disk stays free."""
+    disks = [machine.sysfs.disk(f"sd{letter}", minor=16 * n) for n, letter in enumerate("abc")]
+    parts = [machine.sysfs.partition(disks[0], index) for index in (1, 2)]
+    array = machine.sysfs.disk("md0", minor=160)
+    volume = machine.sysfs.disk("dm-0", minor=176)
+    machine.sysfs.stack(array, parts[0], disks[1])
+    machine.sysfs.stack(volume, array)
+    upper = machine.sysfs.partition(volume, 1)
+    anything = rule("x.local/x", {"subsystem": "block"}, exclude_in_use=True)
+    for name in (volume.name, upper.name):
+        first = rule("x.local/first", {"subsystem": "block", "name": name})
+        assert names(machine.scan(first, anything)) == ["sda2", "sdc"]
+    for each in (parts[0], disks[1], disks[0]):
+        first = rule("x.local/first", {"subsystem": "block", "name": each.name})
+        assert "md0" not in names(machine.scan(first, anything))
+        assert "sdc" in names(machine.scan(first, anything))
+    mount(machine, upper)
+    assert names(machine.scan(anything)) == ["sda2", "sdc"]
+
+
 def cards(machine: Machine) -> dict[str, FakeDevice]:
     """Return network cards, by interface; each has a node of its own to be offered by."""
     made: dict[str, FakeDevice] = {}

@@ -64,6 +64,8 @@ HEADS = [
 HID = "/devices/pci0000:00/0000:00:14.0/usb1/1-1/1-1:1.0/0003:046D:C21D.0001"
 HIDRAW = device(f"{HID}/hidraw/hidraw0", "hidraw")
 INPUTS = [device(f"{HID}/input/input5/{name}", "input") for name in ("event5", "js0", "mouse0")]
+HIDDEV = device(f"{HID.rpartition('/')[0]}/usbmisc/hiddev0", "usbmisc")
+MODEM = device(f"{HID.rpartition('/')[0]}/usbmisc/cdc-wdm0", "usbmisc")
 OTHER_INPUT = device(f"{HID}/input/input6/event6", "input")
 ALL_MICE = device("/devices/virtual/input/mice", "input")
 VIRTUAL_INPUT = device("/devices/virtual/input/input9/event9", "input")
@@ -115,6 +117,8 @@ def dealt(
         *permutations([HEADS[2], CONTROLLER], 2),
         *permutations(INPUTS, 2),
         *permutations([INPUTS[0], HIDRAW], 2),
+        *permutations([HIDDEV, HIDRAW], 2),
+        *permutations([HIDDEV, INPUTS[0]], 2),
         *permutations(FLASH[:2], 2),
         *permutations([FLASH[1], FLASH_BLOCK], 2),
         *permutations([VFIO, VFIO_DEVICES[1]], 2),
@@ -154,6 +158,7 @@ def test_views_of_one_device_are_not_given_to_two_resources(
         (INPUTS[2], ALL_MICE),
         (VIRTUAL_INPUT, ALL_MICE),
         (VIRTUAL_INPUT, HIDRAW),
+        (MODEM, HIDRAW),
         (FLASH[0], FLASH[2]),
         (VFIO_DEVICES[0], VFIO_DEVICES[1]),
     ],
@@ -233,6 +238,21 @@ def test_of_a_whole_and_its_part_that_are_disputed_nobody_gets_either(
     claims: list[tuple[str, Conditions]] = [
         ("disk", {"name": "sda"}),
         ("partition", {"name": "sda1"}),
+        ("gpu", {"name": "renderD129"}),
+    ]
+    candidates = [DISK, *PARTITIONS, OTHER_GPU]
+    assert offered(*(claims[each] for each in order), candidates=candidates) == {"gpu"}
+
+
+@pytest.mark.parametrize("order", [*permutations(range(4))])
+def test_of_a_whole_and_all_its_parts_that_are_disputed_nobody_gets_any(
+    order: tuple[int, ...],
+) -> None:
+    """Each claim counts, not only that of the first."""
+    claims: list[tuple[str, Conditions]] = [
+        ("disk", {"name": "sda"}),
+        ("first", {"name": "sda1"}),
+        ("second", {"name": "sda2"}),
         ("gpu", {"name": "renderD129"}),
     ]
     candidates = [DISK, *PARTITIONS, OTHER_GPU]

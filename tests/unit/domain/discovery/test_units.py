@@ -237,6 +237,18 @@ def test_what_is_lacking_is_told_as_a_configuration_has_it(
     assert note.reason == f"nothing is there that fits {said}"
 
 
+def test_a_device_that_should_come_along_with_itself_is_told_so() -> None:
+    """It is there, and where the container has it is said elsewhere."""
+    itself = companion(Relation.DEVICE, {"node": RENDER.node.path if RENDER.node else ""})
+    linked = attrs.evolve(RENDER, paths=(RENDER.node.path if RENDER.node else "",))
+    lone = attrs.evolve(GPU, provision=Provision(companions=(itself,)))
+    (note,) = found([lone], [linked]).notes
+    assert isinstance(note, DeviceUnwell)
+    assert note.reason == (
+        "node: /dev/renderD128 is the device itself; where it is wanted says container_path"
+    )
+
+
 def test_a_companion_has_its_own_permissions_and_place() -> None:
     special = attrs.evolve(
         GPU.provision.companions[0],
