@@ -8,13 +8,18 @@ Then a test of a plugin in any language takes `fake_kubelet`. To choose another 
 run a test with several, override `kubelet_profile`; for another place, `kubelet_directory`.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Final
 
 import pytest
 
 from deviceplugin.testing.kubelet import FakeKubelet, Profile
+
+_ROOM: Final = 40
+"""Bytes of a path that leave room for the directories below it, and a plugin's socket in them."""
 
 
 @pytest.fixture
@@ -27,9 +32,12 @@ def kubelet_profile() -> Profile:
 def kubelet_directory() -> Iterator[Path]:
     """Give the test an empty device plugin directory, whose parent is the kubelet's root.
 
-    Its path is short, since that of a socket in it has 107 bytes at most.
+    Its path is short, since that of a socket in it has 107 bytes at most: where that of temporary
+    files is long, it is in /tmp.
     """
-    with TemporaryDirectory(prefix="kubelet-") as root:
+    usual = gettempdir()
+    place = usual if len(os.fsencode(usual)) <= _ROOM else "/tmp"  # noqa: S108 - made by mkdtemp
+    with TemporaryDirectory(prefix="kubelet-", dir=place) as root:
         directory = Path(root, "device-plugins")
         directory.mkdir()
         yield directory

@@ -163,6 +163,23 @@ def test_a_damaged_checkpoint_is_forgotten(world: World, content: str) -> None:
     assert again.asked() == [{"a"}]
 
 
+@pytest.mark.parametrize("kind", ["directory", "link to itself", "deep"])
+def test_a_checkpoint_that_cannot_be_read_stops_no_kubelet(world: World, kind: str) -> None:
+    """It is as none, and what is listed counts."""
+    kubelet = world.kubelet()
+    kubelet.stop()
+    path = world.directory / CHECKPOINT
+    path.unlink(missing_ok=True)
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "link to itself":
+        path.symlink_to(path)
+    else:
+        path.write_text("[" * 200_000)
+    kubelet.start()
+    world.listed(kubelet, world.plugin(), "a")
+
+
 def test_a_kubelet_whose_socket_is_gone_lives_on(world: World) -> None:
     """Streams stay and lists count; nobody can register, and it never listens again."""
     kubelet, plugin = world.kubelet(), world.plugin()

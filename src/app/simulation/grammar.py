@@ -88,7 +88,12 @@ def _allocate(words: Words) -> do.Command:
     wants: dict[str, int] = {}
     init: int | None = None
     pod, namespace = None, "default"
+    given: set[str] = set()
     while words.any:
+        word = words.next
+        if word in given:
+            raise words.wrong(f"{word} stands twice")
+        given.add(word)
         if words.option("--init"):
             init = words.number("M", least=1)
         elif words.option("--pod"):

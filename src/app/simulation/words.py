@@ -41,6 +41,11 @@ class Words:
         """Whether there is a word left."""
         return bool(self._left)
 
+    @property
+    def next(self) -> str:
+        """The next word, which is not taken; nothing if there is none."""
+        return self._left[0] if self._left else ""
+
     def word(self, what: str) -> str:
         """Take the next word, whatever it is."""
         if not self._left:

@@ -6,8 +6,10 @@ text of a Go dump; it is there to notice damage.
 """
 
 import base64
+import errno
 import json
 import os
+import stat
 import tempfile
 import threading
 import zlib
@@ -74,14 +76,29 @@ class CheckpointFile:
         handle, name = tempfile.mkstemp(prefix=".", dir=self._path.parent)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(checkpoint.encode())
-        Path(name).replace(self._path)
+        try:
+            Path(name).replace(self._path)
+        except OSError:
+            Path(name).unlink()
+            raise
 
     def read(self) -> Checkpoint:
-        """Return what is remembered: nothing if the file is missing or damaged, as the kubelet."""
+        """Return what is remembered: nothing if no file can be read or it is damaged.
+
+        So the kubelet does: it logs what is wrong and goes on (devicemanager, Start).
+        """
         try:
-            return Checkpoint.decode(self._path.read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+            return Checkpoint.decode(self._text())
+        except (OSError, ValueError, RecursionError):
             return Checkpoint()
+
+    def _text(self) -> str:
+        # Not to wait for a writer, should it be a pipe.
+        handle = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, encoding="utf-8") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError(errno.EINVAL, "is no regular file", str(self._path))
+            return file.read()
 
 
 def _entry(holding: Holding) -> dict[str, Any]:

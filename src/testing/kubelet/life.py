@@ -122,9 +122,9 @@ class Life:
         self._pod_resources.prepare(
             partial(add_PodResourcesListerServicer_to_server, self._lister())
         )
-        clean(setup.directory, setup.profile, setup.chance)
-        self._over.wait(setup.faults.clean_to_bind)
         try:
+            clean(setup.directory, setup.profile, setup.chance)
+            self._over.wait(setup.faults.clean_to_bind)
             self._server.bind()
         except OSError as problem:
             raise unusable(setup.directory, problem) from problem

@@ -32,22 +32,37 @@ def kubelet_profile(request):
 """
 
 
+def ran_elsewhere(place: Path, text: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """Run the tests of somebody else's project."""
+    (place / "conftest.py").write_text(CONFTEST)
+    (place / "test_mine.py").write_text(text)
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-s", "-W", "error", "-p", "no:cacheprovider"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **variables},
+    )
+
+
 @pytest.mark.parametrize(
     ("extra", "profiles"), [("", ["1.37"]), (SEVERAL, ["1.28", "1.34"])], ids=["newest", "several"]
 )
 def test_a_test_has_a_kubelet_of_its_own(tmp_path: Path, extra: str, profiles: list[str]) -> None:
     """That runs in a directory with the usual name; which Kubernetes it is can be overridden."""
-    (tmp_path / "conftest.py").write_text(CONFTEST)
-    (tmp_path / "test_mine.py").write_text(TEST.format(extra=extra))
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-s", "-W", "error", "-p", "no:cacheprovider"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    done = ran_elsewhere(tmp_path, TEST.format(extra=extra))
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{2 * len(profiles)} passed" in done.stdout
     said = [line.split() for line in done.stdout.splitlines() if "profile 1" in line]
     assert [words[-1] for words in said] == profiles
+
+
+def test_where_temporary_files_are_far_down_there_is_a_kubelet_nevertheless(
+    tmp_path: Path,
+) -> None:
+    """A socket's path has 107 bytes at most."""
+    far = tmp_path / ("x" * 100)
+    far.mkdir()
+    done = ran_elsewhere(tmp_path, TEST.format(extra=""), TMPDIR=str(far))
+    assert done.returncode == 0, done.stdout + done.stderr

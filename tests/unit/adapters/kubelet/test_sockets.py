@@ -27,6 +27,14 @@ from deviceplugin.domain.resources import ResourceName
 LONGEST = ResourceName("d" * 200 + ".example.com", "n" * 63)
 
 
+def test_the_longest_path_is_what_the_system_takes(tmp_path: Path) -> None:
+    """One byte more is refused: what we refuse ourselves is nothing that could be had."""
+    with socket.socket(socket.AF_UNIX) as fits, socket.socket(socket.AF_UNIX) as exceeds:
+        fits.bind(str(tmp_path / "x").ljust(MAX_PATH, "x"))
+        with pytest.raises(OSError, match="too long"):
+            exceeds.bind(str(tmp_path / "y").ljust(MAX_PATH + 1, "y"))
+
+
 def test_names_have_one_length_whatever_the_resource() -> None:
     """The longest resource name costs no more of the path than the shortest."""
     short = SocketDirectory.new_name(ResourceName("a", "b"))

@@ -90,6 +90,8 @@ def test_a_line_is_a_command(line: str, command: do.Command | None) -> None:
         ("cut", "RESOURCE is missing; write: cut RESOURCE"),
         ("cut widget", "'widget' is no resource; write it with its domain"),
         ("allocate", "RESOURCE is missing; write: allocate RESOURCE N"),
+        (f"allocate {WIDGET} 1 {WIDGET} 2", f"{WIDGET} stands twice; write: allocate"),
+        (f"allocate {WIDGET} 1 --pod p --pod q", "--pod stands twice; write: allocate"),
         (f"allocate {WIDGET}", "N is missing; write: allocate"),
         (
             f"allocate {WIDGET} -1",

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,30 @@ def test_a_damaged_one_remembers_nothing(tmp_path: Path, text: str) -> None:
     path = tmp_path / "checkpoint"
     path.write_text(text)
     assert CheckpointFile(path).read() == Checkpoint()
+
+
+@pytest.mark.parametrize("kind", ["directory", "link to itself", "pipe", "deep"])
+def test_one_that_cannot_be_read_is_as_none(tmp_path: Path, kind: str) -> None:
+    """The kubelet logs it and goes on; nobody waits for whoever might write into a pipe."""
+    path = tmp_path / "checkpoint"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "link to itself":
+        path.symlink_to(path)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_text("[" * 200_000)
+    assert CheckpointFile(path).read() == Checkpoint()
+
+
+def test_writing_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """It is tried with each list."""
+    path = tmp_path / "checkpoint"
+    (path / "inside").mkdir(parents=True)
+    with pytest.raises(OSError, match="checkpoint"):
+        CheckpointFile(path).write(CHECKPOINT)
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint"]
 
 
 def test_writing_leaves_nothing_else(tmp_path: Path) -> None:

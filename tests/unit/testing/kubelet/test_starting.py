@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import threading
 import time
+from pathlib import Path
 from random import Random
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -23,13 +25,13 @@ from deviceplugin.testing.kubelet import (
     Profile,
     Started,
     Stopped,
+    UnusableDirectoryError,
 )
 from deviceplugin.testing.kubelet.directory import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
-    from pathlib import Path
 
     from tests.unit.testing.kubelet.conftest import BarePlugin, Listing, Seen
 
@@ -333,4 +335,25 @@ class TestALostSocket:
         """The next one listens again."""
         kubelet.socket.unlink()
         kubelet.restart(gap=0.01)
+        assert connect(kubelet.socket) == 0
+
+    def test_a_socket_that_may_not_be_removed_is_told_with_the_way_out(
+        self, kubelet: FakeKubelet, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As a directory is in which none can be made."""
+        kubelet.stop()
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(str(kubelet.directory / "left.sock"))
+
+        def refuse(path: Path, *, missing_ok: bool = False) -> None:
+            del missing_ok
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", refuse)
+            with pytest.raises(
+                UnusableDirectoryError, match=r"left\.sock'; give one that you may"
+            ):
+                kubelet.start()
+        kubelet.start()
         assert connect(kubelet.socket) == 0
