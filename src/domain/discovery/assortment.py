@@ -177,7 +177,8 @@ class _Hand:
         reason = self._fault(candidate, rule)
         if self._stays and not reason and (held := self._held(candidate)):
             skip = _skipped(rule, candidate, held.reason, owner=held.owner)
-            return attrs.evolve(skip, is_contested=True, is_held=True)
+            # No dispute: nobody else wants it.
+            return attrs.evolve(skip, is_contested=False, is_held=True)
         if not reason and owner:
             reason = f"its device node already belongs to {owner}"
         elif not reason:

@@ -7,7 +7,7 @@ import pytest
 
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
-from deviceplugin.domain.discovery.rulebook import Rulebook
+from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook
 from deviceplugin.domain.holds import Hold, Holds
 from deviceplugin.domain.ports.driven.device_nodes import NodeNumber
 from deviceplugin.domain.resources import ResourceName
@@ -56,9 +56,15 @@ def machine(machine: Machine) -> Machine:
 class Plugin:
     """A scanner whose rules change while somebody holds what it offered first."""
 
-    def __init__(self, machine: Machine, rules: Sequence[ResourceRule]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        rules: Sequence[ResourceRule],
+        on_conflict: OnConflict = OnConflict.FIRST,
+    ) -> None:
         self.held: Holds = frozenset()
-        self._scanner = machine.scanner(*rules, held=lambda: self.held)
+        self._on_conflict = on_conflict
+        self._scanner = machine.scanner(*rules, held=lambda: self.held, on_conflict=on_conflict)
 
     def offered(self, resource: ResourceName) -> list[str]:
         return sorted(found(self._scanner, resource))
@@ -76,7 +82,11 @@ class Plugin:
         )
 
     def reload(self, *rules: ResourceRule) -> None:
-        self._scanner.follow(Rulebook(rules))
+        self._scanner.follow(Rulebook(rules, on_conflict=self._on_conflict))
+
+    @property
+    def dispute(self) -> str:
+        return self._scanner.dispute
 
 
 _TTY: Conditions = {"subsystem": "tty", "name": "ttyUSB0"}
@@ -93,6 +103,7 @@ _GROUP: Conditions = {"subsystem": "vfio"}
 _ALONE: Conditions = {"subsystem": "vfio-dev"}
 
 
+@pytest.mark.parametrize("on_conflict", OnConflict)
 @pytest.mark.parametrize("to", [FIRST, SECOND])
 @pytest.mark.parametrize(
     ("before", "after"),
@@ -111,14 +122,22 @@ _ALONE: Conditions = {"subsystem": "vfio-dev"}
     ],
 )
 def test_another_part_of_what_is_held_is_given_to_nobody(
-    machine: Machine, before: Conditions, after: Conditions, to: ResourceName
+    machine: Machine,
+    before: Conditions,
+    after: Conditions,
+    to: ResourceName,
+    on_conflict: OnConflict,
 ) -> None:
-    """Not even by rules that look where nothing shows what is held; until it is free."""
-    plugin = Plugin(machine, [rule(str(FIRST), before)])
+    """Not even by rules that look where nothing shows what is held; until it is free.
+
+    It is no dispute: the file is as it should be.
+    """
+    plugin = Plugin(machine, [rule(str(FIRST), before)], on_conflict)
     plugin.hold(FIRST, "")
     plugin.reload(rule(str(to), after))
     assert not plugin.offered(to)
     assert not plugin.offered(to)
+    assert not plugin.dispute
     plugin.held = frozenset()
     assert len(plugin.offered(to)) == 1
 
