@@ -1,6 +1,7 @@
 """From what was seen to what is offered under which id, all resources together."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
@@ -44,7 +45,8 @@ class Arrangement:
     waiting: frozenset[ResourceName] = frozenset()
     """Resources of which there is more than may be offered."""
 
-    @property
+    # Each look asks for it while anything is held.
+    @cached_property
     def whereabouts(self) -> Whereabouts:
         """What all is offered as, or was that is held: that unit stays what it was."""
         offered: dict[Hold, Offered] = {}

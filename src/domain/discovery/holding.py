@@ -52,18 +52,31 @@ def stays(
     if not holds:
         return NOBODY_STAYS
     held = HeldDevices(holds)
-    remembered = _remembered(seen, whereabouts)
-    found = {
-        place: Stay(hold=hold, holds=units, known=known, unit=whereabouts[hold].unit)
-        for place, (hold, known) in remembered.items()
-        if (units := held.of(hold.id, hold.resource))
+    remembered = {
+        place: Stay(
+            hold=hold,
+            holds=held.of(hold.id, hold.resource),
+            known=known,
+            unit=whereabouts[hold].unit,
+        )
+        for place, (hold, known) in _remembered(seen, whereabouts).items()
     }
+    guesses = {hold for hold, offered in whereabouts.items() if offered.is_guess}
+    certain = {place: each for place, each in remembered.items() if each.hold not in guesses}
+    found = {place: each for place, each in certain.items() if each.holds}
     left = holds - {hold for each in found.values() for hold in each.holds}
     if left:
         strangers = [
-            each for each in seen if each.claims and each.candidate.identity not in remembered
+            each for each in seen if each.claims and each.candidate.identity not in certain
         ]
         found.update(_by_name(rules, strangers, left))
+    # Where the ids tell no more what it could be, it is where it was taken to be.
+    told = {each.hold for each in found.values()}
+    found.update(
+        (place, each)
+        for place, each in remembered.items()
+        if each.holds and each.hold not in told and place not in found
+    )
     guests = {
         hold: offered.guests
         for hold, offered in whereabouts.items()
@@ -155,7 +168,8 @@ def _own_ids(
 ) -> Iterator[_CouldBe]:
     """Yield what is held that devices could be: of their own resources first, then of others.
 
-    What another resource may have given out alone is no member of what is held as a group.
+    A longer id tells more, of whichever resource: the shorter one was another device's then. What
+    another resource may have given out alone is no member of what is held as a group.
     """
     own: dict[ResourceName, list[Candidate]] = defaultdict(list)
     for each in strangers:
@@ -164,7 +178,10 @@ def _own_ids(
                 own[rule.resource].append(each.candidate)
     for rule in rules:
         for members, known in grouped(rule, own.get(rule.resource, ())):
-            yield from _most_telling(known, members, held, rule.resource)
+            if rule.provision.group_by is None:
+                yield from _most_telling(known, members, held, None, rule.resource)
+            else:
+                yield from _most_telling(known, members, held, rule.resource)
     for each in strangers:
         yield from _most_telling(Known.of(each.candidate), (each.candidate,), held, None)
 
@@ -188,11 +205,18 @@ def _ids_of_wholes(
 
 
 def _most_telling(
-    known: Known, members: _Members, held: HeldDevices, resource: ResourceName | None
+    known: Known,
+    members: _Members,
+    held: HeldDevices,
+    resource: ResourceName | None,
+    first: ResourceName | None = None,
 ) -> Iterator[_CouldBe]:
-    """Yield the hold with the longest of the ids that a device could have, if there is one."""
+    """Yield the hold with the longest of the ids that a device could have, if there is one.
+
+    Of one resource, or of any: then of the `first`, if that has it.
+    """
     for name in reversed(tuple(names(known))):
-        for hold in held.of(name, resource):
+        for hold in (*held.of(name, first or resource), *held.of(name, resource)):
             yield Hold(hold.resource, name), members, known.place
             return
 
@@ -211,7 +235,7 @@ def still(whereabouts: Whereabouts, staying: Stays, holds: Holds) -> Whereabouts
         if stay.is_sure and not stay.is_guest and (before is None or place not in _places(before)):
             new[stay.hold].append(stay)
     found = {
-        hold: Offered(each[0].unit, tuple(stay.known for stay in each))
+        hold: Offered(each[0].unit, tuple(stay.known for stay in each), is_guess=True)
         for hold, each in new.items()
     }
     return {**kept, **found}

@@ -104,13 +104,13 @@ def identify(
     """Return the ids of devices, and of what else is remembered; in whatever order they are.
 
     The ids are of all resources: none is given twice. Those of the `settled` devices are certain,
-    and those that are `held` are not forgotten.
+    and those that are `held` are not forgotten, and given to no device that is new.
     """
     present = tuple(devices)
     kept = _kept(present, before, settled)
     owners = set(kept.values())
     fresh = [each for each in present if each not in owners]
-    return before.followed_by({**kept, **_told_apart(fresh, kept)}, held)
+    return before.followed_by({**kept, **_told_apart(fresh, kept, held)}, held)
 
 
 def _kept(present: Sequence[Known], before: Identities, certain: Owners) -> dict[DeviceId, Known]:
@@ -161,14 +161,18 @@ def _groups(devices: Iterable[Known]) -> Mapping[Traits, list[Known]]:
     return groups
 
 
-def _told_apart(fresh: Sequence[Known], kept: Iterable[DeviceId]) -> dict[DeviceId, Known]:
+def _told_apart(
+    fresh: Sequence[Known], kept: Iterable[DeviceId], held: Container[DeviceId]
+) -> dict[DeviceId, Known]:
     """Return ids for devices that have none: each as short as it can be told from the others."""
     called = {each: names(each) for each in fresh}
     ids = {each: next(could) for each, could in called.items()}
     taken = set(kept)
     while True:
         count = Counter(ids.values())
-        alike = [each for each, key in ids.items() if count[key] > 1 or key in taken]
+        alike = [
+            each for each, key in ids.items() if count[key] > 1 or key in taken or key in held
+        ]
         longer = {each: name for each in alike if (name := next(called[each], None))}
         if not longer:
             return {key: each for each, key in ids.items()}

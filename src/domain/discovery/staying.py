@@ -20,11 +20,13 @@ class Offered:
 
     The place of a group is what makes it one, so that it is the same unit when a member comes.
     `guests` are what came along with it, by its place in the hardware, and was offered nowhere.
+    Where it is a guess, only the id told: another device that could have it may be the one.
     """
 
     unit: str
     members: tuple[Known, ...]
     guests: tuple[Known, ...] = ()
+    is_guess: bool = False
 
     @classmethod
     def of(
@@ -40,7 +42,7 @@ class Offered:
         """Return this if it is held: the unit that it was then, with all that came along since."""
         now = {each.place for each in self.guests}
         gone = tuple(each for each in then.guests if each.place not in now)
-        return Offered(then.unit, self.members, self.guests + gone)
+        return Offered(then.unit, self.members, self.guests + gone, then.is_guess)
 
 
 Whereabouts = Mapping[Hold, Offered]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deviceplugin.domain.devices import DeviceId, id_as_held
@@ -416,6 +416,33 @@ steps = st.lists(
 )
 
 
+@example(
+    # After a restart the ids tell only of the twin that a rule asks for.
+    [Adapter(0, "0001"), Adapter(1, "0001")],
+    [
+        ({0}, [SER], "look", set(), 1),
+        ({0, 1}, [GPS], "restart", {1}, 0),
+        ({0, 1}, [SER], "look", set(), 0),
+    ],
+)
+@example(
+    [Adapter(0, "0001"), Adapter(1, "0001")],
+    [
+        ({0}, [GPS], "look", {0}, 1),
+        ({0, 1}, [GPS], "restart", {1}, 0),
+        ({0, 1}, [GPS], "look", {0, 1}, 0),
+    ],
+)
+@example(
+    # What is held is nobody else's id, also while no rule asks for what is held; and of two ids
+    # that a device could have, each held by another resource, the longer one is its own.
+    [Adapter(0, "0001"), Adapter(1, "0001")],
+    [
+        ({1}, [SER], "look", set(), 1),
+        ({0, 1}, [GPS], "look", {0}, 1),
+        ({0}, [SER], "restart", set(), 0),
+    ],
+)
 @given(adapters, steps)
 def test_no_device_is_ever_held_by_two_ids(
     machine: list[Adapter],
