@@ -81,14 +81,14 @@ def arrange(  # noqa: PLR0913 - what was before, by name
     `identities` are the ids given so far, as far as they are remembered. What is `held` stays what
     it is, by its last `whereabouts` or its id.
     """
-    held = ours(rules, held)
+    every, held = held, ours(rules, held)
     guests = Guests(seen)
     staying = stays(rules, seen, held, whereabouts)
     dealt, disputed = dealt_out(rules, seen, guests, staying)
     steady = steadied(rules, assemble(rules, dealt, guests), staying)
     units = steady.units
-    every = (each.known for found in units.values() for each in found)
-    known = identify(every, identities, steady.ids, HeldDevices(held) if held else ())
+    present = (each.known for found in units.values() for each in found)
+    known = identify(present, identities, steady.ids, HeldDevices(held) if held else ())
     ids = {each.place: key for key, each in known.given.items()}
     offers: dict[ResourceName, tuple[Offer, ...]] = {}
     skips = [*dealt.skips, *steady.skips]
@@ -108,7 +108,8 @@ def arrange(  # noqa: PLR0913 - what was before, by name
         skips=tuple(skips),
         disputed=disputed,
         identities=known,
-        remembered=still(whereabouts, staying, held),
+        # Also what no rule of now is about: the next ones may be.
+        remembered=still(whereabouts, staying, every),
         in_the_way=in_the_way(rules, (*skips, *disputed), staying),
         waiting=frozenset(waiting),
     )

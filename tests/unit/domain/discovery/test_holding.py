@@ -443,6 +443,27 @@ steps = st.lists(
         ({0}, [SER], "restart", set(), 0),
     ],
 )
+@example(
+    # Where all is, is remembered while no rule is about anything.
+    [Adapter(each, "0001") for each in range(3)],
+    [
+        ({2}, [SER], "look", set(), 1),
+        ({0, 1, 2}, [SER], "look", set(), 1),
+        ({0, 1}, [GPS, GROUPED], "look", set(), 1),
+        ({0, 1}, [], "look", set(), 0),
+        ({1}, [SER], "look", set(), 0),
+    ],
+)
+@example(
+    # One could be what is held by its own id, and by that of a group: it is neither for sure.
+    [Adapter(each, "0001") for each in range(3)],
+    [
+        ({2}, [SER], "look", set(), 1),
+        ({0, 1, 2}, [SER], "look", set(), 1),
+        ({0, 1}, [GPS, GROUPED], "look", set(), 1),
+        ({1}, [SER], "restart", set(), 0),
+    ],
+)
 @given(adapters, steps)
 def test_no_device_is_ever_held_by_two_ids(
     machine: list[Adapter],
