@@ -7,6 +7,7 @@ from typing import Final
 _TREES: Final = "tests/unit/adapters/sysfs/test_random_trees.py"
 _DOCUMENTS: Final = "tests/unit/app/settings/test_random_documents.py"
 _MESSAGES: Final = "tests/unit/adapters/uevent/test_message.py"
+_HOLDS: Final = "tests/unit/domain/discovery/test_holding.py"
 
 SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -24,6 +25,7 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             f"{_DOCUMENTS}::test_what_the_schema_refuses_is_refused",
         ),
         "messages": (f"{_MESSAGES}::test_no_message_breaks_the_reading",),
+        "holds": (f"{_HOLDS}::test_no_device_is_ever_held_by_two_ids",),
     }
 )
 """The properties of each subject share its examples evenly."""
