@@ -42,6 +42,7 @@ class Probe:
     file: str = ""
     interval: float = 10.0
     timeout: float = 5.0
+    _is_told: bool = attrs.field(default=False, alias="is_told", repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what cannot be asked."""
@@ -52,7 +53,8 @@ class Probe:
         for text in (*self.command, self.file):
             if "\0" in text:
                 raise InvalidValueError("probe: must not contain NUL")
-            for name in _PLACEHOLDER.findall(text):
+            # What a device is called may have braces of its own.
+            for name in () if self._is_told else _PLACEHOLDER.findall(text):
                 if name not in PLACEHOLDERS:
                     allowed = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
                     raise InvalidValueError(f"probe: {{{name}}} must be one of {allowed}")
@@ -73,6 +75,7 @@ class Probe:
             self,
             command=tuple(fill(each, path=False).replace("\0", "") for each in self.command),
             file=fill(self.file, path=True).replace("\0", ""),
+            is_told=True,
         )
 
 

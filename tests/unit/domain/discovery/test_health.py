@@ -1,7 +1,7 @@
 """The laws of health: what is believed of a device, and how soon."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from deviceplugin.domain.devices import Health
@@ -90,6 +90,7 @@ def test_a_probe_that_cannot_be_asked_is_refused(parts: dict[str, object], messa
         Probe(**parts)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
+@example({"id": "{}", "name": "{x}", "node": "{serial}", "devpath": ""})
 @given(st.fixed_dictionaries({name: st.text(max_size=20) for name in PLACEHOLDERS}))
 def test_a_probe_is_told_of_its_device_and_led_nowhere_else(facts: dict[str, str]) -> None:
     """What a device is called is no part of a path, and no further argument."""
