@@ -129,6 +129,8 @@ async def test_the_older_of_two_goes_and_the_newer_one_has_it_all(
             new.puppet.show(widget={"a": DeviceInfo(nodes=[DeviceNode("/dev/new")])})
             await new.lists("a", streams=2)
             await old.stop()
+            # A pod that comes before the kubelet has met the newer one again is rejected.
+            await new.sees(lambda seen: not seen.stopped and seen.streams == 1)
             await new.lists("a")
             await gets(new, "/dev/new")
             assert len(new.sockets()) == 1
