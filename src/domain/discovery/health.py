@@ -42,7 +42,7 @@ class Probe:
     file: str = ""
     interval: float = 10.0
     timeout: float = 5.0
-    _is_told: bool = attrs.field(default=False, alias="is_told", repr=False)
+    _is_told: bool = attrs.field(default=False, alias="is_told", eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what cannot be asked."""
