@@ -3,7 +3,8 @@
 An NVMe namespace with several paths is below its subsystem, not below a controller.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from deviceplugin.adapters.sysfs.folders import Folders
@@ -33,11 +34,18 @@ def lower(folders: Folders, folder: Folder) -> tuple[Folder, ...]:
     return (*folders.linked(folders.within(disk, "slaves")), *controllers(folders, disk))
 
 
+def layers(folder: Folder, below: Callable[[Folder], Iterable[Folder]]) -> Iterator[Folder]:
+    """Yield a device and all that it is made of, each once, whatever the number of layers."""
+    ahead, met = [folder], set[Folder]()
+    while ahead:
+        each = ahead.pop()
+        if each not in met:
+            met.add(each)
+            yield each
+            ahead += below(each)
+
+
 def made_of(folders: Folders, folder: Folder) -> Iterator[Folder]:
     """Yield what a disk or partition is made of, in all layers: a volume in an array of disks."""
-    ahead, met = [folder], {folder}
-    while ahead:
-        new = [each for each in lower(folders, ahead.pop()) if each not in met]
-        met.update(new)
-        ahead += new
-        yield from new
+    everything = layers(folder, partial(lower, folders))
+    return (each for each in everything if each is not folder)

@@ -79,16 +79,15 @@ class Look:
 
     def at(self, entry: Entry) -> Sighting:
         """Return the candidate with the rules that match it, and everything known if one does."""
-        sighting = self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
-        if not sighting.claims and not sighting.fits:
-            return sighting
-        return self._whole(entry, sighting)
+        sighting = self._judged(entry)
+        return self._whole(entry, sighting) if sighting.claims or sighting.fits else sighting
 
     def wholly_at(self, entry: Entry) -> Sighting:
         """Return the same, with everything known of the candidate though no rule match it."""
-        return self._whole(
-            entry, self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
-        )
+        return self._whole(entry, self._judged(entry))
+
+    def _judged(self, entry: Entry) -> Sighting:
+        return self._rules.judge(entry.candidate(), partial(self._learn, entry.folder))
 
     def _whole(self, entry: Entry, sighting: Sighting) -> Sighting:
         whole = self._completed(entry.folder, sighting.candidate)

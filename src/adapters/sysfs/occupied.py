@@ -5,7 +5,7 @@ from functools import cached_property, partial
 from typing import Final
 
 from deviceplugin.adapters.sysfs.folders import Folders
-from deviceplugin.adapters.sysfs.heads import lower
+from deviceplugin.adapters.sysfs.heads import layers, lower
 from deviceplugin.adapters.sysfs.kinship import Kinship
 from deviceplugin.adapters.sysfs.memory import Folder
 from deviceplugin.adapters.sysfs.pools import pools
@@ -92,13 +92,8 @@ class Occupied:
                 yield port
 
     def _with_lower(
-        self, folder: Folder | None, use: str, lower: Callable[[Folder], Iterable[Folder]]
+        self, folder: Folder | None, use: str, below: Callable[[Folder], Iterable[Folder]]
     ) -> Iterator[tuple[str, str]]:
-        """Yield the device and all that it is made of, whatever the number of layers."""
-        ahead, met = [folder] if folder else [], set[Folder]()
-        while ahead:
-            each = ahead.pop()
-            if each not in met:
-                met.add(each)
-                yield each.path, use
-                ahead += lower(each)
+        """Yield the device and all that it is made of."""
+        for each in layers(folder, below) if folder else ():
+            yield each.path, use

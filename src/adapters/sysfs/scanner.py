@@ -116,13 +116,14 @@ class SysfsScanner(RuledSource):
         By another part of the same device, a rule could give it away once more.
         """
         known = {each.candidate.identity for each in sightings if each.claims or each.fits}
+        missing = self._last.places_of(held) - known
+        if not missing:
+            return sightings
         look = self._look(folders, nodes)
-        entries = (
-            entry_at(folders, place) for place in sorted(self._last.places_of(held) - known)
-        )
+        entries = (entry_at(folders, place) for place in sorted(missing))
         more = {each.folder.path: look.wholly_at(each) for each in entries if each}
         rest = (each for each in sightings if each.candidate.devpath not in more)
-        return (*rest, *more.values()) if more else sightings
+        return (*rest, *more.values())
 
     @property
     def dispute(self) -> str:

@@ -141,9 +141,9 @@ def in_the_way(rules: Rulebook, skips: Sequence[Skip], staying: Stays) -> Holds:
     for skip in skips:
         if skip.is_held and skip.place in staying:
             found.update(staying[skip.place].holds)
-        elif skip.is_held and skip.owner is not None:
-            found |= kept[skip.owner]
-        elif skip.owner is not None and order[skip.resource] < order.get(skip.owner, len(order)):
+        elif skip.owner is not None and (
+            skip.is_held or order[skip.resource] < order.get(skip.owner, len(order))
+        ):
             # A part of what is held, or what it is part of, which would have gone first.
             found |= kept[skip.owner]
     return frozenset(found)

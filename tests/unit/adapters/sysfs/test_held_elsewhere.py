@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import attrs
 import pytest
 
+from deviceplugin.domain.devices import id_as_held
 from deviceplugin.domain.discovery.matching import ResourceRule
 from deviceplugin.domain.discovery.provision import Companion, Provision, Relation
 from deviceplugin.domain.discovery.rulebook import OnConflict, Rulebook
@@ -70,16 +71,12 @@ class Plugin:
         return sorted(found(self._scanner, resource))
 
     def hold(self, resource: ResourceName, device: str) -> None:
-        (info,) = (
+        (key,) = (
             key
             for key, each in found(self._scanner, resource).items()
             if each.attributes["devpath"].endswith(device)
         )
-        self.held = frozenset(
-            Hold(resource, key)
-            for key in self._scanner.scan().freeze("x.local").resources[resource]
-            if str(key) == info
-        )
+        self.held = frozenset({Hold(resource, id_as_held(key))})
 
     def reload(self, *rules: ResourceRule) -> None:
         self._scanner.follow(Rulebook(rules, on_conflict=self._on_conflict))
